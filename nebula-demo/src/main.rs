@@ -1,0 +1,2 @@
+//! See who is near whom.
+fn main() {}
