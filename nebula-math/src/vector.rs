@@ -8,7 +8,6 @@
 /// let step = IVec3_128::new(1, -2, 3);
 /// assert_eq!(WorldPosition::ORIGIN + step, WorldPosition::new(1, -2, 3));
 /// ```
-#[expect(non_camel_case_types, reason = "the name is part of the specification")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 #[repr(C)]
 pub struct IVec3_128 {
