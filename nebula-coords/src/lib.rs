@@ -4,10 +4,15 @@ mod id;
 mod linear;
 mod query;
 mod region;
+mod sector;
 mod tree;
 
 pub use id::DenseId;
 pub use linear::LinearIndex;
 pub use query::SpatialQuery;
 pub use region::{Metric, Region};
+pub use sector::{
+    SECTOR_BITS, SECTOR_SIZE_MM, SectorCoord, SectorIndex, SectorKey, SectorNeighbors,
+    SectorOffset, SectorRangeError,
+};
 pub use tree::{BatchReport, Changes, Mark, SpatialIndex};
