@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 use std::collections::BTreeMap;
 
-use nebula_math::WorldPosition;
+use nebula_math::{Aabb128, WorldPosition};
 
 use crate::{Region, SpatialQuery};
 
@@ -63,6 +63,77 @@ impl<I: Copy + Ord> LinearIndex<I> {
     /// Returns every id and its position, in id order.
     pub fn iter(&self) -> impl Iterator<Item = (I, WorldPosition)> + '_ {
         self.points.iter().map(|(id, at)| (*id, *at))
+    }
+
+    /// Returns whether `id` is stored.
+    #[must_use]
+    pub fn contains(&self, id: I) -> bool {
+        self.points.contains_key(&id)
+    }
+
+    /// Returns where `id` is, if it is stored.
+    #[must_use]
+    pub fn get(&self, id: I) -> Option<WorldPosition> {
+        self.points.get(&id).copied()
+    }
+
+    /// Returns the ids in a region one by one, in id order, without a buffer.
+    ///
+    /// ```
+    /// use nebula_coords::{LinearIndex, Metric, Region};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = LinearIndex::new();
+    /// index.insert('a', WorldPosition::new(-1, -1, 0));
+    /// index.insert('b', WorldPosition::new(0, -1, 0));
+    /// let one_step = Region::ball_in(WorldPosition::ORIGIN, 1, Metric::Manhattan);
+    /// assert!(index.query_iter(&one_step).eq(['b']));
+    /// ```
+    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+        let region = *region;
+        self.points
+            .iter()
+            .filter(move |(_, at)| region.contains(at))
+            .map(|(id, _)| *id)
+    }
+
+    /// Returns every id at most `radius_mm` from `center`, in id order; a negative radius finds
+    /// nothing. For other metrics ask with a [`Region`].
+    ///
+    /// ```
+    /// use nebula_coords::LinearIndex;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = LinearIndex::new();
+    /// index.insert(1, WorldPosition::new(-3, -4, 0));
+    /// assert_eq!(index.query_radius(&WorldPosition::ORIGIN, 5), [1]);
+    /// assert_eq!(index.query_radius(&WorldPosition::ORIGIN, 4), []);
+    /// ```
+    #[must_use]
+    pub fn query_radius(&self, center: &WorldPosition, radius_mm: i128) -> Vec<I> {
+        self.query_iter(&Region::ball(*center, radius_mm)).collect()
+    }
+
+    /// Returns every id in the box, its boundary included, in id order.
+    #[must_use]
+    pub fn query_box(&self, aabb: &Aabb128) -> Vec<I> {
+        self.query_iter(&Region::Box(*aabb)).collect()
+    }
+
+    /// Returns every id exactly at a position, in id order.
+    ///
+    /// ```
+    /// use nebula_coords::LinearIndex;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = LinearIndex::new();
+    /// index.insert(2, WorldPosition::MIN);
+    /// index.insert(1, WorldPosition::MIN);
+    /// assert_eq!(index.query_at(&WorldPosition::MIN), [1, 2]);
+    /// ```
+    #[must_use]
+    pub fn query_at(&self, at: &WorldPosition) -> Vec<I> {
+        self.query_iter(&Region::at(*at)).collect()
     }
 }
 

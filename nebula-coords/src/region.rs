@@ -1,5 +1,7 @@
 //! `Region`: the part of space a query asks about.
 
+mod swept;
+
 use nebula_math::{Aabb128, U384, WorldPosition};
 
 /// How a ball measures distance.
@@ -61,8 +63,83 @@ impl Region {
         }
     }
 
+    /// Makes a ball that measures with the given metric.
+    ///
+    /// ```
+    /// use nebula_coords::{Metric, Region};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let corner = WorldPosition::new(-3, 3, 0);
+    /// assert!(Region::ball_in(WorldPosition::ORIGIN, 3, Metric::Chebyshev).contains(&corner));
+    /// assert!(!Region::ball_in(WorldPosition::ORIGIN, 5, Metric::Manhattan).contains(&corner));
+    /// ```
+    #[must_use]
+    pub const fn ball_in(center: WorldPosition, radius_mm: i128, metric: Metric) -> Self {
+        Self::Ball {
+            center,
+            radius_mm,
+            metric,
+        }
+    }
+
+    /// Makes the region of a single point.
+    #[must_use]
+    pub const fn at(point: WorldPosition) -> Self {
+        Self::ball(point, 0)
+    }
+
+    /// Makes the space that a sphere sweeps on its straight way between two points.
+    ///
+    /// ```
+    /// use nebula_coords::Region;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let shot = Region::swept(WorldPosition::new(-90, -90, 0), WorldPosition::new(90, 90, 0), 7);
+    /// assert!(shot.contains(&WorldPosition::new(4, -5, 0))); // 9 / sqrt(2) is 6.36 off the line
+    /// assert!(!shot.contains(&WorldPosition::new(5, -5, 0))); // 10 / sqrt(2) is 7.07 off it
+    /// assert!(!shot.contains(&WorldPosition::new(95, 95, 0))); // beyond the end: 7.07 from it
+    /// ```
+    #[must_use]
+    pub const fn swept(from: WorldPosition, to: WorldPosition, radius_mm: i128) -> Self {
+        Self::Swept {
+            from,
+            to,
+            radius_mm,
+        }
+    }
+
+    /// Returns the smallest box around the region, or `None` for a region that holds nothing.
+    ///
+    /// A region that reaches past the end of the universe is cut there, where nothing can be. A
+    /// region is empty exactly when its radius is negative.
+    ///
+    /// ```
+    /// use nebula_coords::Region;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let bounds = Region::ball(WorldPosition::new(i128::MIN, 0, 0), 5).bounds().unwrap();
+    /// assert_eq!((bounds.min().x, bounds.max().x), (i128::MIN, i128::MIN + 5));
+    /// assert_eq!(Region::ball(WorldPosition::ORIGIN, -1).bounds(), None);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn bounds(&self) -> Option<Aabb128> {
+        match self {
+            Self::Ball {
+                center, radius_mm, ..
+            } => grown(&Aabb128::from_corners(*center, *center), *radius_mm),
+            Self::Box(aabb) => Some(*aabb),
+            Self::Swept {
+                from,
+                to,
+                radius_mm,
+            } => grown(&Aabb128::from_corners(*from, *to), *radius_mm),
+        }
+    }
+
     /// Returns whether the region holds the point, exactly.
     #[must_use]
+    #[inline]
     pub fn contains(&self, p: &WorldPosition) -> bool {
         match self {
             Self::Ball {
@@ -78,7 +155,31 @@ impl Region {
                 }
             },
             Self::Box(aabb) => aabb.contains(p),
-            Self::Swept { .. } => unreachable!("replaced by the swept sphere test"),
+            Self::Swept {
+                from,
+                to,
+                radius_mm,
+            } => swept::contains(from, to, *radius_mm, p),
         }
     }
+}
+
+/// Widens a box by a radius on every side, up to the end of the universe; `None` if negative.
+fn grown(aabb: &Aabb128, radius_mm: i128) -> Option<Aabb128> {
+    if radius_mm < 0 {
+        return None;
+    }
+    let (low, high) = (aabb.min(), aabb.max());
+    Some(Aabb128::from_corners(
+        WorldPosition::new(
+            low.x.saturating_sub(radius_mm),
+            low.y.saturating_sub(radius_mm),
+            low.z.saturating_sub(radius_mm),
+        ),
+        WorldPosition::new(
+            high.x.saturating_add(radius_mm),
+            high.y.saturating_add(radius_mm),
+            high.z.saturating_add(radius_mm),
+        ),
+    ))
 }
