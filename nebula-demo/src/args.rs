@@ -1,0 +1,247 @@
+//! The command line: what may be asked, and a sentence for everything else.
+
+use core::fmt;
+use std::ffi::OsString;
+
+use crate::Scenario;
+
+/// The most ticks one run takes: some 14 hours of the world's time.
+pub const TICKS_MAX: u64 = 1_000_000;
+/// The most seconds one run takes: a day.
+pub const SECONDS_MAX: u64 = 86_400;
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+nebula-demo: who is near whom?
+
+A thousand entities walk around a player on a planet 131 million light years from the origin.
+Each tick the index says who is within 100 m; brute force checks the answer, millimetre by millimetre.
+
+  nebula-demo                          run the counter for 10 seconds
+  nebula-demo --ticks 5                five ticks of virtual time: the same output in every run
+  nebula-demo --ticks 200 --json       one JSON object per tick, for other programs
+
+Options
+  --scenario NAME   the world to show: counter (default)
+  --seed S          0 to 18446744073709551615 (default 1); the same seed shows the same world
+  --headless        stay in the terminal
+  --ticks N         stop after N ticks of virtual time, 1 to 1000000
+  --hold            with --ticks, in a window: stay at tick N and log both counts
+  --seconds N       stop after N seconds of real time, 1 to 86400
+  --json            print JSON lines; implies --headless
+  --help            this page
+
+Exit status: 0 all answers agreed, 1 the index and the brute force differed, 2 bad command line.
+";
+
+/// What the command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Print [`HELP`].
+    Help,
+    /// Show a scenario.
+    Run(Options),
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Limit {
+    /// When the window is closed, or after a few seconds in a terminal.
+    #[default]
+    None,
+    /// After so many ticks of virtual time.
+    Ticks {
+        /// How many.
+        ticks: u64,
+        /// Whether a window stays open at the last one.
+        hold: bool,
+    },
+    /// After so many seconds of real time.
+    Seconds(u64),
+}
+
+/// How to show a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The world to show.
+    pub scenario: Scenario,
+    /// What the world grows from.
+    pub seed: u64,
+    /// Whether to stay in the terminal.
+    pub headless: bool,
+    /// When to stop.
+    pub limit: Limit,
+    /// Whether to print JSON lines.
+    pub json: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            scenario: Scenario::default(),
+            seed: 1,
+            headless: false,
+            limit: Limit::None,
+            json: false,
+        }
+    }
+}
+
+/// A command line that makes no sense, as a sentence that says what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageError(String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for UsageError {}
+
+/// Reads the arguments, program name left out. `--flag VALUE` and `--flag=VALUE` mean the same.
+///
+/// # Errors
+/// For anything unknown, missing, out of range, contradictory or given twice.
+///
+/// ```
+/// use nebula_demo::args::{parse, Command};
+///
+/// assert_eq!(parse(["--help".into()]), Ok(Command::Help));
+/// let error = parse(["--ticks".into(), "-5".into()]).unwrap_err();
+/// assert_eq!(error.to_string(), "--ticks takes a whole number from 1 to 1000000, not \"-5\"");
+/// ```
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
+    let mut reader = Reader::default();
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        let arg = text(arg)?;
+        let (flag, attached) = match arg.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => (flag, Some(value.to_owned())),
+            _ => (arg.as_str(), None),
+        };
+        if matches!(flag, "--help" | "-h") {
+            return Ok(Command::Help);
+        }
+        reader.flag(flag, attached, &mut args)?;
+    }
+    reader.finish().map(Command::Run)
+}
+
+/// The flags seen so far.
+#[derive(Default)]
+struct Reader {
+    seen: Vec<String>,
+    scenario: Option<Scenario>,
+    seed: Option<u64>,
+    ticks: Option<u64>,
+    seconds: Option<u64>,
+    hold: bool,
+    headless: bool,
+    json: bool,
+}
+
+impl Reader {
+    fn flag(
+        &mut self,
+        flag: &str,
+        attached: Option<String>,
+        rest: &mut impl Iterator<Item = OsString>,
+    ) -> Result<(), UsageError> {
+        if self.seen.iter().any(|s| s == flag) {
+            return Err(UsageError(format!("{flag} is given twice; once is enough")));
+        }
+        self.seen.push(flag.to_owned());
+        let switch = match flag {
+            "--headless" => Some(&mut self.headless),
+            "--hold" => Some(&mut self.hold),
+            "--json" => Some(&mut self.json),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
+            return attached.map_or(Ok(()), |value| {
+                Err(UsageError(format!("{flag} takes no value, not {value:?}")))
+            });
+        }
+        let value = || match attached {
+            Some(value) => Ok(value),
+            None => rest.next().map_or_else(
+                || Err(UsageError(format!("{flag} needs a value after it"))),
+                text,
+            ),
+        };
+        match flag {
+            "--scenario" => self.scenario = Some(scenario(&value()?)?),
+            "--seed" => self.seed = Some(number(flag, &value()?, 0, u64::MAX)?),
+            "--ticks" => self.ticks = Some(number(flag, &value()?, 1, TICKS_MAX)?),
+            "--seconds" => self.seconds = Some(number(flag, &value()?, 1, SECONDS_MAX)?),
+            _ => {
+                return Err(UsageError(format!(
+                    "{flag:?} is not known; allowed are --scenario NAME, --seed S, --headless, --ticks N, \
+                     --hold, --seconds N, --json and --help"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Options, UsageError> {
+        let limit = match (self.ticks, self.seconds) {
+            (Some(_), Some(_)) => {
+                return Err(UsageError(
+                    "--ticks and --seconds both say when to stop; give one of them".to_owned(),
+                ));
+            }
+            (Some(ticks), None) => Limit::Ticks {
+                ticks,
+                hold: self.hold,
+            },
+            (None, _) if self.hold => {
+                return Err(UsageError(
+                    "--hold needs --ticks N, the tick to hold at".to_owned(),
+                ));
+            }
+            (None, Some(seconds)) => Limit::Seconds(seconds),
+            (None, None) => Limit::None,
+        };
+        let defaults = Options::default();
+        Ok(Options {
+            scenario: self.scenario.unwrap_or(defaults.scenario),
+            seed: self.seed.unwrap_or(defaults.seed),
+            headless: self.headless || self.json,
+            limit,
+            json: self.json,
+        })
+    }
+}
+
+fn text(arg: OsString) -> Result<String, UsageError> {
+    arg.into_string().map_err(|arg| {
+        UsageError(format!(
+            "{arg:?} is not valid UTF-8; arguments are plain text"
+        ))
+    })
+}
+
+fn scenario(name: &str) -> Result<Scenario, UsageError> {
+    Scenario::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Scenario::ALL.iter().map(|s| s.name()).collect();
+        UsageError(format!(
+            "--scenario {name:?} is not known; allowed: {}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn number(flag: &str, value: &str, low: u64, high: u64) -> Result<u64, UsageError> {
+    value
+        .parse()
+        .ok()
+        .filter(|n| (low..=high).contains(n) && value.bytes().all(|b| b.is_ascii_digit()))
+        .ok_or_else(|| {
+            UsageError(format!(
+                "{flag} takes a whole number from {low} to {high}, not {value:?}"
+            ))
+        })
+}

@@ -1,0 +1,75 @@
+//! The demo's parts, apart from its `main`, so that tests can call them.
+//!
+//! One world, two ways to look at it: [`headless`] prints it, and a window draws it. Both step the
+//! same [`World`], which counts the neighbours of a player twice each tick, with the index and by
+//! asking everyone, and compares the two answers.
+//!
+//! Reading order: [`args`] (what may be asked), [`scenario`] (the worlds to show), [`world`] (what
+//! moves and what is counted), [`headless`] (plain lines or JSON).
+
+pub mod args;
+pub mod headless;
+pub mod rng;
+pub mod scenario;
+pub mod world;
+
+use std::io::Write;
+
+use args::{Command, Options};
+
+pub use scenario::Scenario;
+pub use world::{Reading, World};
+
+/// The exit status when everything agreed.
+pub const EXIT_OK: u8 = 0;
+/// The exit status when the index and the brute force differed, or the output could not be written.
+pub const EXIT_DIFFERS: u8 = 1;
+/// The exit status for a command line that makes no sense.
+pub const EXIT_USAGE: u8 = 2;
+
+/// Runs the demo with the given arguments (program name left out) and returns its exit status.
+///
+/// ```
+/// let (mut out, mut err) = (Vec::new(), Vec::new());
+/// let args = ["--headless", "--ticks", "1", "--seed", "7"];
+/// let status = nebula_demo::run(args.map(Into::into), &mut out, &mut err);
+/// assert_eq!(status, nebula_demo::EXIT_OK);
+/// assert!(String::from_utf8(out).unwrap().starts_with("Nearby: "));
+/// ```
+pub fn run(
+    args: impl IntoIterator<Item = std::ffi::OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    let outcome = match args::parse(args) {
+        Ok(Command::Help) => out
+            .write_all(args::HELP.as_bytes())
+            .map(|()| EXIT_OK)
+            .map_err(anyhow::Error::from),
+        Ok(Command::Run(options)) => show(&options, out),
+        Err(usage) => {
+            // The message is all we have to say; when even that cannot be written, the status tells.
+            let _ = writeln!(err, "nebula-demo: {usage}\nTry: nebula-demo --help");
+            return EXIT_USAGE;
+        }
+    };
+    outcome.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return EXIT_OK; // The reader, such as `head`, has seen enough.
+        }
+        let _ = writeln!(err, "nebula-demo: {error:#}");
+        EXIT_DIFFERS
+    })
+}
+
+/// Shows one scenario, and returns the exit status.
+fn show(options: &Options, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let mut world = options.scenario.build(options.seed);
+    Ok(headless::run(&mut world, options, out)?.exit_status())
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}
