@@ -1,5 +1,8 @@
 //! `Aabb128`: an inclusive box.
 
+use core::error::Error;
+use core::fmt;
+
 use crate::{U384, WorldPosition};
 
 /// An axis-aligned box whose two corners belong to it.
@@ -17,6 +20,30 @@ impl Aabb128 {
         min: WorldPosition::MIN,
         max: WorldPosition::MAX,
     };
+
+    /// Makes the box from its smallest and its largest corner.
+    ///
+    /// # Errors
+    /// When `min` exceeds `max` on some axis; the error names the axis and both values. Corners in
+    /// any order are taken by [`from_corners`](Self::from_corners).
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let swapped = Aabb128::try_new(WorldPosition::new(0, 5, 0), WorldPosition::new(9, -5, 9));
+    /// assert_eq!(swapped.unwrap_err().to_string(), "a box needs min <= max, but on y min is 5 and max is -5");
+    /// ```
+    pub const fn try_new(min: WorldPosition, max: WorldPosition) -> Result<Self, AabbError> {
+        if min.x > max.x {
+            Err(AabbError::new('x', min.x, max.x))
+        } else if min.y > max.y {
+            Err(AabbError::new('y', min.y, max.y))
+        } else if min.z > max.z {
+            Err(AabbError::new('z', min.z, max.z))
+        } else {
+            Ok(Self { min, max })
+        }
+    }
 
     /// Makes the box spanned by two opposite corners, given in any order.
     #[must_use]
@@ -87,3 +114,29 @@ impl Aabb128 {
         )
     }
 }
+
+/// Why two corners are not a box: on some axis the smaller one is larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AabbError {
+    axis: char,
+    min: i128,
+    max: i128,
+}
+
+impl AabbError {
+    const fn new(axis: char, min: i128, max: i128) -> Self {
+        Self { axis, min, max }
+    }
+}
+
+impl fmt::Display for AabbError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { axis, min, max } = self;
+        write!(
+            f,
+            "a box needs min <= max, but on {axis} min is {min} and max is {max}"
+        )
+    }
+}
+
+impl Error for AabbError {}

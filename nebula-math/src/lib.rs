@@ -11,14 +11,22 @@
 //! assert!(ship.is_within(&buoy, 500));
 //! assert!(!ship.is_within(&buoy, 499));
 //! ```
-#![cfg_attr(not(feature = "std"), no_std)]
+#![no_std]
+#![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc)]
+
+#[cfg(feature = "std")]
+extern crate std;
 
 mod aabb;
+mod interop;
 mod position;
 mod vector;
 mod wide;
 
-pub use aabb::Aabb128;
+pub use aabb::{Aabb128, AabbError};
 pub use position::WorldPosition;
 pub use vector::IVec3_128;
 pub use wide::U384;
+
+#[cfg(feature = "proptest")]
+pub use interop::proptest as strategies;

@@ -8,7 +8,15 @@ use crate::{IVec3_128, U384};
 ///
 /// Points order by `x`, then `y`, then `z`; that order means nothing in space and serves maps and
 /// sorted lists.
+///
+/// With the feature `bevy_ecs` it is a component. It keeps a summary tick, so that looking for
+/// changed positions costs nothing where none changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "bevy_ecs",
+    derive(bevy_ecs::component::Component),
+    component(summary_tick)
+)]
 #[repr(C)]
 pub struct WorldPosition {
     /// Millimetres along x.

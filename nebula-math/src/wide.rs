@@ -81,6 +81,19 @@ impl U384 {
         }
     }
 
+    /// Makes a value from its limbs, the least significant first.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// assert_eq!(U384::from_limbs([0, 1, 0]), U384::square(1 << 64)); // 2^128
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn from_limbs([lo, mid, hi]: [u128; 3]) -> Self {
+        Self { hi, mid, lo }
+    }
+
     /// Returns the limbs from the least significant to the most significant.
     #[must_use]
     #[inline]

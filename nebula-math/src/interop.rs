@@ -1,0 +1,6 @@
+//! Optional trait implementations, one file per feature.
+
+#[cfg(feature = "proptest")]
+pub mod proptest;
+#[cfg(feature = "serde")]
+mod serde;
