@@ -2,6 +2,7 @@
 
 mod id;
 mod linear;
+mod planet;
 mod query;
 mod region;
 mod sector;
@@ -9,6 +10,7 @@ mod tree;
 
 pub use id::DenseId;
 pub use linear::LinearIndex;
+pub use planet::{CubeFace, FaceCoord, Planet, PlanetError};
 pub use query::SpatialQuery;
 pub use region::{Metric, Region};
 pub use sector::{
