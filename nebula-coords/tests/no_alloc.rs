@@ -1,0 +1,101 @@
+//! Questions in visitor and buffer form allocate nothing, once the caller's buffer is large enough.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the common module"
+)]
+mod common;
+
+use core::hint::black_box;
+use core::ops::ControlFlow;
+
+use allocation_counter::measure;
+use common::coords::{SECTOR, at};
+use common::index::TestIndex;
+use common::source::{Seeded, Source};
+use nebula_coords::{LinearIndex, Metric, Region, SpatialIndex, SpatialQuery};
+use nebula_math::{Aabb128, WorldPosition};
+
+/// Twenty thousand points around a sector corner, and some at the ends of the universe.
+fn filled<X: TestIndex>() -> X {
+    let mut s = Seeded(1);
+    let mut near = || i128::from(s.below(1 << 24)) - (1 << 23);
+    let mut points: Vec<_> = (0..20_000)
+        .map(|id| (id, at(near(), SECTOR + near(), near())))
+        .collect();
+    points[17].1 = WorldPosition::MIN;
+    points[18].1 = WorldPosition::MAX;
+    let mut index = X::bulk(&points);
+    // Single edits leave room in places where a bulk build leaves none.
+    for id in (0..20_000).step_by(9) {
+        index.update(id, at(near(), SECTOR - near(), near()));
+    }
+    index
+}
+
+fn regions() -> Vec<Region> {
+    let center = at(0, SECTOR, 0);
+    let mut regions = Vec::new();
+    for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Chebyshev] {
+        for radius_mm in [-1, 0, 100_000, 1 << 21, 1 << 33, 1 << 96, i128::MAX] {
+            regions.push(Region::Ball {
+                center,
+                radius_mm,
+                metric,
+            });
+        }
+    }
+    regions.push(Region::Box(Aabb128::UNIVERSE));
+    regions.push(Region::Box(Aabb128::from_corners(
+        center,
+        at(1 << 22, 0, 1 << 20),
+    )));
+    regions.push(Region::Swept {
+        from: center,
+        to: at(1 << 23, SECTOR + (1 << 22), -(1 << 23)),
+        radius_mm: 300_000,
+    });
+    regions
+}
+
+#[track_caller]
+fn allocates_nothing(what: &str, work: impl FnOnce()) {
+    let info = measure(work);
+    assert_eq!(info.count_total, 0, "{what}: {info:?}");
+}
+
+fn regions_allocate_nothing<X: TestIndex>() {
+    let index = filled::<X>();
+    let asked = index.query();
+    let mut out = Vec::with_capacity(index.stored());
+    let mut hits = 0;
+    for region in regions() {
+        allocates_nothing("visit", || {
+            let _ = asked.visit(&region, &mut |ids| {
+                hits += ids.len();
+                ControlFlow::Continue(())
+            });
+        });
+        allocates_nothing("count", || {
+            black_box(asked.count(&region));
+        });
+        allocates_nothing("collect", || asked.collect(&region, &mut out));
+    }
+    assert!(hits > 50_000, "{hits} hits prove little");
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(measure(|| drop(black_box(vec![1_u8; 9]))).count_total, 1);
+}
+
+#[test]
+fn linear_index() {
+    // The slow twin sorts a list of its own in `nearest`.
+    regions_allocate_nothing::<LinearIndex<u32>>();
+}
+
+#[test]
+fn spatial_index() {
+    regions_allocate_nothing::<SpatialIndex<u32>>();
+}
