@@ -10,6 +10,8 @@ mod tree;
 
 pub use id::DenseId;
 pub use linear::LinearIndex;
+// Positions are part of this API, so a dependant needs no second line in its manifest.
+pub use nebula_math;
 pub use planet::{CubeFace, FaceCoord, Planet, PlanetError};
 pub use query::SpatialQuery;
 pub use region::{Metric, Region};
