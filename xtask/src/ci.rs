@@ -1,0 +1,248 @@
+//! What CI runs, in order: cheap checks first, and a failing one does not stop the rest.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::run::{LIBRARIES, answers, cargo, cargo_beside, root, run};
+use crate::{consumers, demo, docs, tidy};
+
+/// The README's test command, run by CI exactly as it stands there.
+pub(crate) const TEST_COMMAND: &str = "cargo test --workspace";
+
+/// How one check ended.
+#[derive(Debug)]
+enum Outcome {
+    Passed,
+    Failed(anyhow::Error),
+    /// The tool of this name is not installed.
+    Skipped(&'static str),
+}
+
+struct Check {
+    name: &'static str,
+    run: fn() -> Outcome,
+}
+
+const CHECKS: &[Check] = &[
+    Check {
+        name: "format",
+        run: || line("fmt --all --check"),
+    },
+    Check {
+        name: "tidy",
+        run: || outcome(tidy::tidy(false)),
+    },
+    Check {
+        name: "clippy",
+        run: || line("clippy --workspace --all-targets --all-features -- -D warnings"),
+    },
+    Check {
+        name: "tests",
+        run: || line(TEST_COMMAND.trim_start_matches("cargo ")),
+    },
+    Check {
+        name: "tests, all features",
+        run: || line(&format!("test {} --all-features", libraries())),
+    },
+    Check {
+        name: "docs",
+        run: || outcome(docs::docs()),
+    },
+    Check {
+        name: "each library alone",
+        run: || outcome(libraries_alone()),
+    },
+    Check {
+        name: "benches type-checked",
+        run: || line("check --workspace --benches --all-features"),
+    },
+    Check {
+        name: "side workspaces",
+        run: || outcome(side_workspaces()),
+    },
+    Check {
+        name: "consumers",
+        run: || outcome(consumers::consumers(false)),
+    },
+    Check {
+        name: "consumers, packaged",
+        run: || outcome(consumers::consumers(true)),
+    },
+    Check {
+        name: "demo",
+        run: || outcome(demo::readme_command(&root(), &[])),
+    },
+    Check {
+        name: "feature powerset",
+        run: || {
+            with_tool("cargo-hack", "hack --version", || {
+                line(&format!(
+                    "hack check {} --feature-powerset --no-dev-deps",
+                    libraries()
+                ))
+            })
+        },
+    },
+    Check {
+        name: "dependencies",
+        run: || with_tool("cargo-deny", "deny --version", || line("deny check")),
+    },
+    Check {
+        name: "miri",
+        run: || {
+            with_tool("miri", "+nightly miri --version", || {
+                let mut command = cargo("+nightly miri test -p nebula-math --lib");
+                // Isolation hides the clock and the file system, which property tests look at.
+                command
+                    .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+                    .env("PROPTEST_CASES", "4");
+                outcome(run(&mut command))
+            })
+        },
+    },
+];
+
+/// Runs every check and prints the tally as its last line.
+pub(crate) fn ci() -> Result<ExitCode> {
+    let results: Vec<(&str, Outcome, Duration)> = CHECKS
+        .iter()
+        .map(|check| {
+            println!("\n== {}", check.name);
+            let start = Instant::now();
+            let outcome = (check.run)();
+            match &outcome {
+                Outcome::Passed => {}
+                Outcome::Failed(error) => println!("failed: {error:#}"),
+                Outcome::Skipped(tool) => println!("not run: {tool}"),
+            }
+            (check.name, outcome, start.elapsed())
+        })
+        .collect();
+    println!();
+    for (name, outcome, time) in &results {
+        println!("{:>7.1} s  {name}: {}", time.as_secs_f64(), word(outcome));
+    }
+    let outcomes: Vec<&Outcome> = results.iter().map(|(_, outcome, _)| outcome).collect();
+    println!("{}", tally(&outcomes));
+    Ok(exit_code(&outcomes))
+}
+
+fn word(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Passed => "passed".to_owned(),
+        Outcome::Failed(_) => "FAILED".to_owned(),
+        Outcome::Skipped(tool) => format!("not run: {tool}"),
+    }
+}
+
+fn tally(outcomes: &[&Outcome]) -> String {
+    let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|o| wanted(o)).count();
+    format!(
+        "checks: {} passed, {} failed, {} skipped",
+        count(|o| matches!(o, Outcome::Passed)),
+        count(|o| matches!(o, Outcome::Failed(_))),
+        count(|o| matches!(o, Outcome::Skipped(_))),
+    )
+}
+
+fn exit_code(outcomes: &[&Outcome]) -> ExitCode {
+    if outcomes.iter().any(|o| matches!(o, Outcome::Failed(_))) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn outcome(result: Result<()>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Passed,
+        Err(error) => Outcome::Failed(error),
+    }
+}
+
+fn line(words: &str) -> Outcome {
+    outcome(run(&mut cargo(words)))
+}
+
+fn with_tool(tool: &'static str, question: &str, check: impl FnOnce() -> Outcome) -> Outcome {
+    let words: Vec<&str> = question.split_whitespace().collect();
+    if answers("cargo", &words) {
+        check()
+    } else {
+        Outcome::Skipped(tool)
+    }
+}
+
+fn libraries() -> String {
+    LIBRARIES.map(|name| format!("-p {name}")).join(" ")
+}
+
+/// Built together, the crates of a workspace lend each other features; a user builds one alone.
+fn libraries_alone() -> Result<()> {
+    for library in LIBRARIES {
+        for features in ["--no-default-features", "", "--all-features"] {
+            run(&mut cargo(&format!("check -p {library} {features}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Fuzz targets and peer comparisons build apart, so nothing else would notice them rot.
+fn side_workspaces() -> Result<()> {
+    for name in ["fuzz", "peers"] {
+        let manifest = root().join("xtask").join(name).join("Cargo.toml");
+        if manifest.is_file() {
+            run(cargo_beside("clippy --all-targets", &manifest).args(["--", "-D", "warnings"]))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed() -> Outcome {
+        Outcome::Failed(anyhow::anyhow!("a reason"))
+    }
+
+    #[test]
+    fn the_last_line_counts_each_kind() {
+        let all = [
+            Outcome::Passed,
+            failed(),
+            Outcome::Skipped("miri"),
+            Outcome::Passed,
+        ];
+        let all: Vec<&Outcome> = all.iter().collect();
+        assert_eq!(tally(&all), "checks: 2 passed, 1 failed, 1 skipped");
+        assert_eq!(exit_code(&all), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn a_skipped_check_does_not_fail_the_run() {
+        let all = [Outcome::Passed, Outcome::Skipped("miri")];
+        assert_eq!(
+            exit_code(&all.iter().collect::<Vec<_>>()),
+            ExitCode::SUCCESS
+        );
+    }
+
+    #[test]
+    fn a_missing_tool_is_skipped_and_its_check_not_run() {
+        let result = with_tool("nothing", "no-such-command-of-cargo --version", || {
+            panic!("the tool is missing")
+        });
+        assert!(matches!(result, Outcome::Skipped("nothing")));
+    }
+
+    #[test]
+    fn a_command_that_fails_is_a_failed_check() {
+        assert!(matches!(
+            line("no-such-command-of-cargo"),
+            Outcome::Failed(_)
+        ));
+    }
+}

@@ -1,0 +1,326 @@
+//! The command line: words in, one `Job` out.
+
+/// What `cargo xtask` prints when it is asked for nothing.
+pub(crate) const HELP: &str = "\
+cargo xtask ci                      the whole check; last line \"checks: N passed, N failed, N skipped\"
+cargo xtask fresh [--chroot]        fresh clone, empty cargo home: both README commands;
+                                    --chroot: bare Debian, gcc and libc headers only
+cargo xtask consumers [--packaged]  a crate outside the workspace per library, built and run
+cargo xtask tidy [--list]           every public fn is called by a test, file sizes, README commands,
+                                    links between docs; --list names the test of each function
+cargo xtask docs                    API docs with warnings denied
+cargo xtask bench NAME [--quick] [--only A,B] [--check] [--json FILE]
+    math  seeds  degenerate                 own figures
+    peers  interest  replication  bandwidth    not built yet
+cargo xtask fuzz TARGET [--seconds N | --runs N]
+    index_ops
+    decode  session_ops  frame_decode  client_messages  token_parse    not built yet
+cargo xtask sim                     not built yet
+cargo xtask load                    not built yet
+cargo xtask demo                    not built yet
+";
+
+/// The first words that mean something, in the order of the help text.
+pub(crate) const JOBS: [&str; 10] = [
+    "ci",
+    "fresh",
+    "consumers",
+    "tidy",
+    "docs",
+    "bench",
+    "fuzz",
+    "sim",
+    "load",
+    "demo",
+];
+
+const UNBUILT_BENCHES: [&str; 4] = ["peers", "interest", "replication", "bandwidth"];
+
+const UNBUILT_TARGETS: [&str; 5] = [
+    "decode",
+    "session_ops",
+    "frame_decode",
+    "client_messages",
+    "token_parse",
+];
+
+/// One chore, with all that was said about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Job {
+    Help,
+    Ci,
+    Fresh {
+        chroot: bool,
+    },
+    Consumers {
+        packaged: bool,
+    },
+    Tidy {
+        list: bool,
+    },
+    Docs,
+    Bench {
+        name: Bench,
+        flags: Vec<String>,
+    },
+    Fuzz {
+        target: &'static str,
+        limit: Limit,
+    },
+    /// A name of the command table whose code does not exist yet.
+    NotBuilt {
+        what: String,
+    },
+}
+
+/// A benchmark and the package it lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bench {
+    pub(crate) name: &'static str,
+    pub(crate) package: &'static str,
+}
+
+const BENCHES: [Bench; 3] = [
+    Bench {
+        name: "math",
+        package: "nebula-math",
+    },
+    Bench {
+        name: "seeds",
+        package: "nebula-coords",
+    },
+    Bench {
+        name: "degenerate",
+        package: "nebula-coords",
+    },
+];
+
+const TARGETS: [&str; 1] = ["index_ops"];
+
+/// How long a fuzz target runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Seconds(u64),
+    Runs(u64),
+}
+
+/// Turns the words after `cargo xtask` into a job, or says which words are allowed.
+pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
+    let Some((first, rest)) = words.split_first() else {
+        return Ok(Job::Help);
+    };
+    match first.as_str() {
+        "help" | "--help" | "-h" => Ok(Job::Help),
+        "ci" => no_flags("ci", rest).map(|()| Job::Ci),
+        "fresh" => one_flag("fresh", "--chroot", rest).map(|chroot| Job::Fresh { chroot }),
+        "consumers" => {
+            one_flag("consumers", "--packaged", rest).map(|packaged| Job::Consumers { packaged })
+        }
+        "tidy" => one_flag("tidy", "--list", rest).map(|list| Job::Tidy { list }),
+        "docs" => no_flags("docs", rest).map(|()| Job::Docs),
+        "bench" => bench(rest),
+        "fuzz" => fuzz(rest),
+        name @ ("sim" | "load" | "demo") => Ok(Job::NotBuilt {
+            what: format!("cargo xtask {name}"),
+        }),
+        other => Err(unknown("job", other, &JOBS)),
+    }
+}
+
+fn bench(words: &[String]) -> Result<Job, String> {
+    let names: Vec<&str> = BENCHES
+        .iter()
+        .map(|b| b.name)
+        .chain(UNBUILT_BENCHES)
+        .collect();
+    let Some((first, rest)) = words.split_first() else {
+        return Err(missing("bench", "a name", &names));
+    };
+    if UNBUILT_BENCHES.contains(&first.as_str()) {
+        return Ok(Job::NotBuilt {
+            what: format!("cargo xtask bench {first}"),
+        });
+    }
+    let Some(name) = BENCHES.into_iter().find(|b| b.name == first) else {
+        return Err(unknown("benchmark", first, &names));
+    };
+    let mut flags = Vec::new();
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        flags.push(word.clone());
+        match word.as_str() {
+            "--quick" | "--check" => {}
+            "--only" | "--json" => flags.push(value(word, rest.next())?),
+            other => {
+                let allowed = ["--quick", "--only A,B", "--check", "--json FILE"];
+                return Err(unknown("flag of bench", other, &allowed));
+            }
+        }
+    }
+    Ok(Job::Bench { name, flags })
+}
+
+fn fuzz(words: &[String]) -> Result<Job, String> {
+    let names: Vec<&str> = TARGETS.into_iter().chain(UNBUILT_TARGETS).collect();
+    let Some((first, rest)) = words.split_first() else {
+        return Err(missing("fuzz", "a target", &names));
+    };
+    if UNBUILT_TARGETS.contains(&first.as_str()) {
+        return Ok(Job::NotBuilt {
+            what: format!("cargo xtask fuzz {first}"),
+        });
+    }
+    let Some(target) = TARGETS.into_iter().find(|t| t == first) else {
+        return Err(unknown("fuzz target", first, &names));
+    };
+    let limit = match rest {
+        [] => Limit::Seconds(60),
+        [flag, tail @ ..] if flag == "--seconds" || flag == "--runs" => {
+            let n = number(flag, tail.first())?;
+            no_flags("fuzz (after its limit)", tail.get(1..).unwrap_or_default())?;
+            if flag == "--seconds" {
+                Limit::Seconds(n)
+            } else {
+                Limit::Runs(n)
+            }
+        }
+        [other, ..] => return Err(unknown("flag of fuzz", other, &["--seconds N", "--runs N"])),
+    };
+    Ok(Job::Fuzz { target, limit })
+}
+
+fn no_flags(job: &str, words: &[String]) -> Result<(), String> {
+    match words.first() {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "`{word}` means nothing here: {job} takes no more words"
+        )),
+    }
+}
+
+fn one_flag(job: &str, flag: &str, words: &[String]) -> Result<bool, String> {
+    match words {
+        [] => Ok(false),
+        [word] if word == flag => Ok(true),
+        [word, ..] if word != flag => Err(unknown(&format!("flag of {job}"), word, &[flag])),
+        [_, rest @ ..] => no_flags(&format!("{job} {flag}"), rest).map(|()| true),
+    }
+}
+
+fn value(flag: &str, word: Option<&String>) -> Result<String, String> {
+    match word {
+        Some(word) if !word.starts_with("--") => Ok(word.clone()),
+        _ => Err(format!("{flag} needs a value after it")),
+    }
+}
+
+fn number(flag: &str, word: Option<&String>) -> Result<u64, String> {
+    let word = value(flag, word)?;
+    word.parse()
+        .map_err(|_| format!("{flag} needs a whole number, not `{word}`"))
+}
+
+fn unknown(kind: &str, word: &str, allowed: &[&str]) -> String {
+    format!("unknown {kind} `{word}`; allowed: {}", allowed.join(", "))
+}
+
+fn missing(job: &str, what: &str, allowed: &[&str]) -> String {
+    format!("{job} needs {what}; allowed: {}", allowed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Result<Job, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn no_word_asks_for_help() {
+        assert_eq!(parse_line(""), Ok(Job::Help));
+        assert_eq!(parse_line("--help"), Ok(Job::Help));
+    }
+
+    #[test]
+    fn help_names_every_job() {
+        for job in JOBS {
+            assert!(HELP.contains(&format!("cargo xtask {job}")), "{job}");
+        }
+    }
+
+    #[test]
+    fn flags_reach_their_jobs() {
+        assert_eq!(parse_line("fresh"), Ok(Job::Fresh { chroot: false }));
+        assert_eq!(
+            parse_line("fresh --chroot"),
+            Ok(Job::Fresh { chroot: true })
+        );
+        assert_eq!(
+            parse_line("consumers --packaged"),
+            Ok(Job::Consumers { packaged: true })
+        );
+        assert_eq!(parse_line("tidy --list"), Ok(Job::Tidy { list: true }));
+    }
+
+    #[test]
+    fn bench_flags_are_passed_on_in_order() {
+        let job = parse_line("bench math --quick --only near,far --json out.json");
+        let Ok(Job::Bench { name, flags }) = job else {
+            panic!("not a benchmark: {job:?}");
+        };
+        assert_eq!((name.name, name.package), ("math", "nebula-math"));
+        assert_eq!(flags.join(" "), "--quick --only near,far --json out.json");
+    }
+
+    #[test]
+    fn fuzz_limits_are_numbers() {
+        let fuzz = |limit| {
+            Ok(Job::Fuzz {
+                target: "index_ops",
+                limit,
+            })
+        };
+        assert_eq!(parse_line("fuzz index_ops"), fuzz(Limit::Seconds(60)));
+        assert_eq!(parse_line("fuzz index_ops --runs 7"), fuzz(Limit::Runs(7)));
+        assert_eq!(
+            parse_line("fuzz index_ops --runs many"),
+            Err("--runs needs a whole number, not `many`".to_owned())
+        );
+        assert!(parse_line("fuzz index_ops --runs 7 --seconds 3").is_err());
+    }
+
+    #[test]
+    fn unbuilt_names_say_so() {
+        for line in [
+            "sim",
+            "load --clients 3",
+            "demo",
+            "bench peers",
+            "fuzz decode",
+        ] {
+            assert!(
+                matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_words_list_what_is_allowed() {
+        #[track_caller]
+        fn check(line: &str, allowed: &str) {
+            let error = parse_line(line).expect_err("nonsense must not parse");
+            assert!(error.contains(allowed), "{error}");
+        }
+        check("tydi", "ci, fresh, consumers, tidy");
+        check("ci --fast", "takes no more words");
+        check("fresh --chrot", "--chroot");
+        check("bench maths", "math, seeds, degenerate");
+        check("bench", "math, seeds, degenerate");
+        check("bench math --fast", "--quick, --only A,B");
+        check("bench math --json", "needs a value");
+        check("fuzz index", "index_ops");
+    }
+}

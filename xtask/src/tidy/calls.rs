@@ -1,0 +1,334 @@
+//! Which names do tests call? Read from tokens, so that code inside macros counts too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::Source;
+
+/// How a name is used in a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `name(..)`
+    Plain,
+    /// `.name(..)`
+    Method,
+    /// `Type::name`; `None` when the type is only known to the compiler, as in `Self::name`.
+    Path(Option<String>),
+    /// A name handed to a macro of ours, as in `check!(name)`.
+    MacroWord,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) form: Form,
+    /// The file and the test, for people.
+    pub(super) place: String,
+    /// The file, for `Calls::mentions`.
+    file: usize,
+}
+
+/// Every name that tests use.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    by_name: BTreeMap<String, Vec<Call>>,
+    mentions: Vec<BTreeSet<String>>,
+    aliases: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Calls {
+    /// Returns the uses of a name, in the order in which the code was added.
+    pub(super) fn of(&self, name: &str) -> &[Call] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether the file of a call names a type anywhere.
+    pub(super) fn mentions(&self, call: &Call, name: &str) -> bool {
+        self.mentions[call.file].contains(name)
+    }
+
+    /// Returns whether some test names `alias` as another word for `name`.
+    pub(super) fn is_alias(&self, alias: &str, name: &str) -> bool {
+        self.aliases
+            .get(alias)
+            .is_some_and(|names| names.contains(name))
+    }
+
+    /// Adds test code. `fallback` names the place for code outside any function.
+    pub(super) fn add(&mut self, path: &str, fallback: &str, code: TokenStream) {
+        self.mentions.push(BTreeSet::new());
+        let mut place = Place {
+            path: path.to_owned(),
+            function: fallback.to_owned(),
+        };
+        self.walk(&code.into_iter().collect::<Vec<_>>(), &mut place, false);
+    }
+
+    /// Adds the examples of a page or of documentation comments.
+    pub(super) fn add_examples(&mut self, source: &Source, markdown: bool) {
+        for (line, code) in examples(&source.text, markdown) {
+            // An example that is no Rust is rustdoc's to report.
+            if let Ok(tokens) = code.parse() {
+                self.add(&source.path, &format!("example in line {line}"), tokens);
+            }
+        }
+    }
+
+    fn walk(&mut self, trees: &[TokenTree], place: &mut Place, words_count: bool) {
+        for (i, tree) in trees.iter().enumerate() {
+            match tree {
+                TokenTree::Ident(ident) => {
+                    let name = ident.to_string();
+                    if word(trees, i.wrapping_sub(1)).as_deref() == Some("fn") {
+                        place.function = name;
+                        continue;
+                    }
+                    self.alias(&name, trees, i);
+                    if let Some(form) = form(trees, i, words_count) {
+                        self.record(&name, form, place);
+                    }
+                    self.mentions
+                        .last_mut()
+                        .expect("add pushed one")
+                        .insert(name);
+                }
+                TokenTree::Group(group) => {
+                    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                    let words_count = words_count || is_own_macro(trees, i);
+                    self.walk(&inner, place, words_count);
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    fn record(&mut self, name: &str, form: Form, place: &Place) {
+        let call = Call {
+            form,
+            place: format!("{}: {}", place.path, place.function),
+            file: self.mentions.len() - 1,
+        };
+        self.by_name.entry(name.to_owned()).or_default().push(call);
+    }
+
+    /// Remembers `type Alias = Name` and `Name as Alias`.
+    fn alias(&mut self, name: &str, trees: &[TokenTree], i: usize) {
+        let pair = if word(trees, i.wrapping_sub(1)).as_deref() == Some("type") {
+            let equals = (i..trees.len()).find(|&j| is_punct(trees, j, '='));
+            let path = equals.map_or(&[][..], |j| &trees[j + 1..]);
+            let end = path.iter().position(|tree| match tree {
+                TokenTree::Punct(p) => p.as_char() == '<' || p.as_char() == ';',
+                _ => false,
+            });
+            let last = end.and_then(|end| word(path, end.wrapping_sub(1)));
+            last.map(|real| (name.to_owned(), real))
+        } else if word(trees, i + 1).as_deref() == Some("as") {
+            word(trees, i + 2).map(|alias| (alias, name.to_owned()))
+        } else {
+            None
+        };
+        if let Some((alias, real)) = pair {
+            self.aliases.entry(alias).or_default().insert(real);
+        }
+    }
+}
+
+struct Place {
+    path: String,
+    function: String,
+}
+
+/// Returns how the word at `i` is used, or `None` when it is no use of a function.
+fn form(trees: &[TokenTree], i: usize, words_count: bool) -> Option<Form> {
+    let called = is_parenthesis(trees, i + 1);
+    let turbofish = is_path_separator(trees, i + 1) && is_punct(trees, i + 3, '<');
+    if i >= 2 && is_path_separator(trees, i - 2) {
+        return Some(Form::Path(qualifier(trees, i - 2)));
+    }
+    if i >= 1 && is_punct(trees, i - 1, '.') {
+        return (called || turbofish).then_some(Form::Method);
+    }
+    if called || turbofish {
+        return Some(Form::Plain);
+    }
+    words_count.then_some(Form::MacroWord)
+}
+
+/// Returns the type before the `::` at `separator`.
+fn qualifier(trees: &[TokenTree], separator: usize) -> Option<String> {
+    let mut end = separator.checked_sub(1)?;
+    if is_punct(trees, end, '>') {
+        // `Type::<A, B>::name`: step back over the arguments.
+        let mut depth = 0_usize;
+        loop {
+            depth += usize::from(is_punct(trees, end, '>'));
+            depth -= usize::from(is_punct(trees, end, '<'));
+            if depth == 0 {
+                break;
+            }
+            end = end.checked_sub(1)?;
+        }
+        end = end.checked_sub(1)?;
+        if end >= 1 && is_path_separator(trees, end - 1) {
+            end = end.checked_sub(2)?;
+        }
+    }
+    let name = word(trees, end)?;
+    let is_macro_word = end >= 1 && is_punct(trees, end - 1, '$');
+    let is_parameter = name.len() == 1 || name == "Self";
+    (!is_macro_word && !is_parameter).then_some(name)
+}
+
+/// Returns whether the group at `i` holds the words of a macro that may call what it is given.
+/// The arguments of assertions and formatting are values.
+fn is_own_macro(trees: &[TokenTree], i: usize) -> bool {
+    const VALUES: [&str; 8] = [
+        "assert",
+        "debug_assert",
+        "prop_assert",
+        "format",
+        "panic",
+        "print",
+        "vec",
+        "matches",
+    ];
+    if i < 2 || !is_punct(trees, i - 1, '!') {
+        return false;
+    }
+    word(trees, i - 2).is_some_and(|name| {
+        name != "proptest" && name != "macro_rules" && !VALUES.iter().any(|v| name.starts_with(v))
+    })
+}
+
+fn word(trees: &[TokenTree], i: usize) -> Option<String> {
+    match trees.get(i) {
+        Some(TokenTree::Ident(ident)) => Some(ident.to_string()),
+        _ => None,
+    }
+}
+
+fn is_punct(trees: &[TokenTree], i: usize, c: char) -> bool {
+    matches!(trees.get(i), Some(TokenTree::Punct(p)) if p.as_char() == c)
+}
+
+fn is_path_separator(trees: &[TokenTree], i: usize) -> bool {
+    is_punct(trees, i, ':') && is_punct(trees, i + 1, ':')
+}
+
+fn is_parenthesis(trees: &[TokenTree], i: usize) -> bool {
+    matches!(trees.get(i), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis)
+}
+
+/// Returns the code of each example that rustdoc runs, and the line on which it starts.
+fn examples(text: &str, markdown: bool) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, bool, String)> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let doc = line
+            .strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"));
+        let Some(line) = (if markdown { Some(line) } else { doc }) else {
+            open = None;
+            continue;
+        };
+        let line = line.trim();
+        if let Some(language) = line.strip_prefix("```") {
+            match open.take() {
+                None => open = Some((number, is_run(language), String::new())),
+                Some((start, true, code)) => found.push((start, code)),
+                Some((_, false, _)) => {}
+            }
+        } else if let Some((_, _, code)) = &mut open {
+            // A hidden line starts with `# `; a lone `#` hides nothing.
+            code.push_str(
+                line.strip_prefix("# ")
+                    .unwrap_or(line)
+                    .trim_start_matches("##"),
+            );
+            code.push('\n');
+        }
+    }
+    found
+}
+
+fn is_run(language: &str) -> bool {
+    const RUN: [&str; 4] = ["", "rust", "should_panic", "edition2024"];
+    language.split(',').all(|word| RUN.contains(&word.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source;
+    use super::*;
+
+    fn calls(code: &str) -> Calls {
+        let mut calls = Calls::default();
+        calls.add("a.rs", "outside", code.parse().expect("Rust"));
+        calls
+    }
+
+    #[track_caller]
+    fn check(code: &str, name: &str, forms: &[Form]) {
+        let calls = calls(code);
+        let found: Vec<Form> = calls
+            .of(name)
+            .iter()
+            .map(|call| call.form.clone())
+            .collect();
+        assert_eq!(found, forms, "{code}");
+    }
+
+    #[test]
+    fn forms_of_a_call_are_told_apart() {
+        check("f(1)", "f", &[Form::Plain]);
+        check("a.f(1)", "f", &[Form::Method]);
+        check("a.f::<u8>()", "f", &[Form::Method]);
+        check("a.f + 1", "f", &[]);
+        check("let f = 1;", "f", &[]);
+        check("fn f() {}", "f", &[]);
+        check("map(A::f)", "f", &[Form::Path(None)]);
+        check("map(Ab::f)", "f", &[Form::Path(Some("Ab".to_owned()))]);
+        check(
+            "Ab::<u8, Vec<u8>>::f()",
+            "f",
+            &[Form::Path(Some("Ab".to_owned()))],
+        );
+        check("Self::f()", "f", &[Form::Path(None)]);
+        check("$index::f()", "f", &[Form::Path(None)]);
+        check("<$index>::f()", "f", &[Form::Path(None)]);
+    }
+
+    #[test]
+    fn code_inside_macros_counts() {
+        check("proptest! { fn t() { a.f(1); } }", "f", &[Form::Method]);
+        check("assert_eq!(a.f(), 3)", "f", &[Form::Method]);
+        check("assert_eq!(f, 3)", "f", &[]);
+        check("family!(f, g)", "f", &[Form::MacroWord]);
+    }
+
+    #[test]
+    fn places_name_the_test() {
+        let calls = calls("#[test] fn first() { x.f(); } fn second() { x.g(); }");
+        assert_eq!(calls.of("f")[0].place, "a.rs: first");
+        assert_eq!(calls.of("g")[0].place, "a.rs: second");
+    }
+
+    #[test]
+    fn aliases_are_known() {
+        let calls = calls("type Index = nebula::Tree<u32>; use nebula::Grid as Cells;");
+        assert!(calls.is_alias("Index", "Tree"));
+        assert!(calls.is_alias("Cells", "Grid"));
+        assert!(!calls.is_alias("Index", "Grid"));
+    }
+
+    #[test]
+    fn only_examples_that_run_are_read() {
+        let text =
+            "/// ```\n/// # let a = 1;\n/// a.f();\n/// ```\n/// ```text\n/// a.g();\n/// ```\n";
+        let mut calls = Calls::default();
+        calls.add_examples(&source("src/a.rs", text), false);
+        assert_eq!(calls.of("f")[0].place, "src/a.rs: example in line 1");
+        assert!(calls.of("g").is_empty());
+    }
+}
