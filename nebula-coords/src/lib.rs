@@ -19,4 +19,4 @@ pub use sector::{
     SECTOR_BITS, SECTOR_SIZE_MM, SectorCoord, SectorIndex, SectorKey, SectorNeighbors,
     SectorOffset, SectorRangeError,
 };
-pub use tree::{BatchReport, Changes, Mark, SpatialIndex};
+pub use tree::{BatchReport, Changes, Mark, MemoryReport, SpatialIndex};

@@ -1,192 +1,316 @@
-//! `SpatialIndex`: the default index, its public face.
+//! `SpatialIndex`: the adaptive tree, its public face.
 
+mod arena;
+mod bulk;
+mod changes;
+mod cube;
+mod frame;
+mod insert;
+mod iter;
+mod kernel;
+mod leaf;
+mod nearest;
+mod node;
+mod query;
+mod remove;
+mod report;
+mod shape;
+mod sphere;
+mod table;
+mod update;
+mod validate;
+
+use core::fmt;
 use core::ops::ControlFlow;
-use std::collections::BTreeMap;
 
 use nebula_math::{Aabb128, WorldPosition};
 
-use crate::{DenseId, LinearIndex, Region, SpatialQuery};
+pub use changes::{Changes, Mark};
+pub use report::{BatchReport, MemoryReport};
 
-/// Who is where, and who is near: ids and positions in an adaptive tree, with no cell size to tune.
-#[derive(Clone, Debug)]
+use crate::{DenseId, Region, SpatialQuery};
+use arena::Arena;
+use changes::ChangeLog;
+use cube::{key_of, position_of};
+use leaf::Leaf;
+use node::{Link, Node};
+use table::{Paged, Spot};
+
+/// How many points a leaf takes before it splits; 128 to 512 differ little.
+const LEAF_LIMIT: u32 = 256;
+
+/// At how many points a node becomes one leaf again: far below the limit for splitting, so that
+/// points coming and going do not split and merge in turn.
+const MERGE_LIMIT: u32 = LEAF_LIMIT / 4;
+
+/// Who is where, and who is near: ids and positions in an adaptive tree, exact everywhere, with no
+/// cell size to tune.
+///
+/// The tree splits space where points are. Work is bounded by what is stored, never by the radius:
+/// a crowd on one spot and one point per light year are both cheap.
+///
+/// Results come in the tree's order, which is a function of the operations that built it.
+///
+/// ```
+/// use nebula_coords::SpatialIndex;
+/// use nebula_math::WorldPosition;
+///
+/// let mut index = SpatialIndex::new();
+/// index.insert(1_u32, WorldPosition::new(-1, 0, 0));
+/// index.insert(2, WorldPosition::new(i128::MAX, 0, 0));
+/// assert_eq!(index.query_radius(&WorldPosition::ORIGIN, 1), [1]);
+/// assert_eq!(index.query_radius(&WorldPosition::ORIGIN, i128::MAX), [1, 2]);
+/// ```
+#[derive(Clone)]
 pub struct SpatialIndex<I: DenseId> {
-    all: LinearIndex<I>,
-    holder: BTreeMap<u32, I>,
-    epoch: u64,
-    log: Vec<(u64, I)>,
-}
-
-/// What a batch of moves did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BatchReport {
-    /// Entries that named a stored id.
-    pub moved: usize,
-    /// Entries that named an id that is not stored; they changed nothing.
-    pub unknown: usize,
-}
-
-/// A moment in the life of an index, to ask later what changed since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark(u64);
-
-/// What changed since a mark.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Changes<I> {
-    /// The ids inserted, moved or removed since the mark (each once, in order of first change), and the
-    /// regions in which that happened.
-    Some {
-        /// Ids that were inserted, moved or removed; ask the index where they are now.
-        ids: Vec<I>,
-        /// Boxes that cover every old and new position of those ids.
-        regions: Vec<Aabb128>,
-    },
-    /// The mark is too old, or from before a `clear`: look at everything.
-    Everything,
+    root: Link,
+    nodes: Arena<Node>,
+    leaves: Arena<Leaf<I>>,
+    table: Paged<Spot>,
+    len: usize,
+    changes: ChangeLog<I>,
 }
 
 impl<I: DenseId> Default for SpatialIndex<I> {
     fn default() -> Self {
-        Self {
-            all: LinearIndex::new(),
-            holder: BTreeMap::new(),
-            epoch: 0,
-            log: Vec::new(),
-        }
+        Self::new()
+    }
+}
+
+impl<I: DenseId> fmt::Debug for SpatialIndex<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpatialIndex")
+            .field("len", &self.len)
+            .field("leaves", &self.leaves.len())
+            .field("nodes", &self.nodes.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl<I: DenseId> SpatialIndex<I> {
     /// Makes an empty index.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self {
+            root: Link::Empty,
+            nodes: Arena::new(),
+            leaves: Arena::new(),
+            table: Paged::new(Spot::VACANT),
+            len: 0,
+            changes: ChangeLog::new(),
+        }
     }
-    /// Builds an index from a list; of entries with the same id the last one wins.
+
+    /// Builds an index from a list at once, which is faster than point by point; of entries with
+    /// the same id the last one counts.
+    ///
+    /// ```
+    /// use nebula_coords::{SpatialIndex, SpatialQuery};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let here = WorldPosition::new(-5, 0, 0);
+    /// let index = SpatialIndex::from_points(&[(7_u32, WorldPosition::MIN), (7, here)]);
+    /// assert_eq!((index.len(), index.get(7)), (1, Some(here)));
+    /// ```
     #[must_use]
     pub fn from_points(points: &[(I, WorldPosition)]) -> Self {
-        let mut index = Self::new();
-        for (id, at) in points {
-            index.insert(*id, *at);
-        }
-        index
+        Self::build(points)
     }
-    /// Stores `id` at a position and returns where it was before.
+
+    /// Stores `id` at a position, and returns where it was if it was stored already.
+    ///
+    /// Another id with the same [`DenseId::dense_index`] (an older generation) leaves the index.
     pub fn insert(&mut self, id: I, at: WorldPosition) -> Option<WorldPosition> {
-        if let Some(old) = self.holder.insert(id.dense_index(), id)
-            && old != id
-        {
-            self.all.remove(old);
+        if let Some(spot) = self.spot(id) {
+            let old = self.position_at(spot);
+            self.update(id, at);
+            return Some(old);
         }
-        self.log.push((self.epoch, id));
-        self.all.insert(id, at)
+        let spot = self.table.get(id.dense_index());
+        if spot != Spot::VACANT {
+            let evicted = self.leaves.get(spot.leaf).ids()[spot.slot as usize];
+            self.remove(evicted);
+        }
+        self.len += 1;
+        self.changes.note_id(id);
+        self.add(id, key_of(&at));
+        None
     }
-    /// Moves `id`, and returns whether it was stored; an unknown id changes nothing.
+
+    /// Moves `id`, and returns whether it is stored; an unknown id changes nothing.
     pub fn update(&mut self, id: I, to: WorldPosition) -> bool {
-        self.log.push((self.epoch, id));
-        self.all.update(id, to)
-    }
-    /// Moves many ids at once; the last entry for an id wins.
-    pub fn update_batch(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
-        let mut report = BatchReport::default();
-        for (id, to) in moves {
-            if self.update(*id, *to) {
-                report.moved += 1;
-            } else {
-                report.unknown += 1;
-            }
+        let Some(spot) = self.spot(id) else {
+            return false;
+        };
+        let key = key_of(&to);
+        if !self.move_in_place(id, spot, key) {
+            self.cross(id, spot, key);
         }
-        report
+        true
     }
+
+    /// Moves many ids at once; the last entry for an id counts, and unknown ids change nothing.
+    ///
+    /// Most points stay in their leaf and are written in place; those that leave it follow in the
+    /// order of the batch.
+    ///
+    /// ```
+    /// use nebula_coords::SpatialIndex;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = SpatialIndex::from_points(&[(1_u32, WorldPosition::ORIGIN)]);
+    /// let to = WorldPosition::new(-3, 0, 0);
+    /// let report = index.update_batch(&[(1, WorldPosition::MAX), (2, to), (1, to)]);
+    /// assert_eq!((report.moved, report.unknown), (2, 1));
+    /// assert_eq!(index.get(1), Some(to));
+    /// ```
+    pub fn update_batch(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
+        self.move_all(moves)
+    }
+
     /// Removes `id` and returns where it was.
     pub fn remove(&mut self, id: I) -> Option<WorldPosition> {
-        let at = self.all.remove(id)?;
-        self.holder.remove(&id.dense_index());
-        self.log.push((self.epoch, id));
-        Some(at)
+        let spot = self.spot(id)?;
+        let old = self.position_at(spot);
+        self.changes.note_id(id);
+        self.take_out(spot);
+        self.table.set(id.dense_index(), Spot::VACANT);
+        self.len -= 1;
+        self.count_down(self.leaves.get(spot.leaf).place);
+        self.tidy(spot.leaf);
+        Some(old)
     }
-    /// Removes everything.
+
+    /// Removes everything; marks set before answer "everything" from now on.
     pub fn clear(&mut self) {
-        *self = Self::new();
+        let mut changes = core::mem::replace(&mut self.changes, ChangeLog::new());
+        changes.forget();
+        *self = Self {
+            changes,
+            ..Self::new()
+        };
     }
-    /// Makes room for more ids.
-    pub fn reserve(&mut self, _additional: usize) {}
+
+    /// Makes room in the lists for that many more points.
+    pub fn reserve(&mut self, additional: usize) {
+        // A leaf is half full on average.
+        self.leaves.reserve(additional / (LEAF_LIMIT as usize / 2));
+    }
+
     /// Returns whether `id` is stored.
     #[must_use]
     pub fn contains(&self, id: I) -> bool {
-        self.all.position(id).is_some()
+        self.spot(id).is_some()
     }
+
     /// Returns where `id` is.
     #[must_use]
     pub fn get(&self, id: I) -> Option<WorldPosition> {
-        self.all.position(id)
+        self.spot(id).map(|spot| self.position_at(spot))
     }
-    /// Returns every id and its position.
-    pub fn iter(&self) -> impl Iterator<Item = (I, WorldPosition)> + '_ {
-        self.all.iter()
-    }
-    /// Returns every id at most `radius_mm` from `center`.
+
+    /// Returns every id at most `radius_mm` from `center`, in the tree's order; a negative radius
+    /// finds nothing. [`SpatialQuery::collect`] does the same into a list of yours.
     #[must_use]
     pub fn query_radius(&self, center: &WorldPosition, radius_mm: i128) -> Vec<I> {
-        let mut out = Vec::new();
-        self.collect(&Region::ball(*center, radius_mm), &mut out);
-        out
+        self.query(&Region::ball(*center, radius_mm))
     }
-    /// Returns every id in the box.
+
+    /// Returns every id in the box, boundary included, in the tree's order.
     #[must_use]
     pub fn query_box(&self, aabb: &Aabb128) -> Vec<I> {
-        let mut out = Vec::new();
-        self.collect(&Region::Box(*aabb), &mut out);
-        out
+        self.query(&Region::Box(*aabb))
     }
+
     /// Returns every id exactly at a position.
     #[must_use]
     pub fn query_at(&self, at: &WorldPosition) -> Vec<I> {
-        self.query_radius(at, 0)
+        self.query(&Region::at(*at))
     }
-    /// Returns the present moment, and starts recording changes.
+
+    fn query(&self, region: &Region) -> Vec<I> {
+        let mut out = Vec::new();
+        self.collect_region(region, &mut out);
+        out
+    }
+
+    /// Returns the present moment, and records changes from now on.
+    ///
+    /// ```
+    /// use nebula_coords::SpatialIndex;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = SpatialIndex::from_points(&[(1_u32, WorldPosition::ORIGIN)]);
+    /// let mark = index.mark();
+    /// index.update(1, WorldPosition::MIN);
+    /// let changes = index.changes_since(mark).expect("the mark is young");
+    /// assert_eq!(changes.ids(), [1]);
+    /// assert!(changes.regions().any(|region| region.contains(&WorldPosition::MIN)));
+    /// ```
     pub fn mark(&mut self) -> Mark {
-        self.epoch += 1;
-        Mark(self.epoch)
+        self.changes.mark()
     }
-    /// Returns what changed since a mark.
+
+    /// Returns what changed since a mark of this index, or `None` if that is no longer known (the
+    /// 64 youngest marks are, unless the index was cleared since): then look at everything.
     #[must_use]
-    pub fn changes_since(&self, mark: Mark) -> Changes<I> {
-        let mut ids: Vec<I> = Vec::new();
-        for (at, id) in &self.log {
-            if *at >= mark.0 && !ids.contains(id) {
-                ids.push(*id);
-            }
-        }
-        Changes::Some {
-            ids,
-            regions: vec![Aabb128::UNIVERSE],
-        }
+    pub fn changes_since(&self, mark: Mark) -> Option<Changes<'_, I>> {
+        self.changes.since(mark)
     }
-    /// Checks every invariant of the structure.
+
+    /// Checks every invariant of the structure, which takes a walk over all of it.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    /// A sentence that names the first invariant that does not hold. That is a bug in this crate.
     pub fn validate(&self) -> Result<(), String> {
-        Ok(())
+        self.check()
+    }
+
+    /// Returns where an id is stored.
+    #[inline]
+    fn spot(&self, id: I) -> Option<Spot> {
+        let spot = self.table.get(id.dense_index());
+        if spot == Spot::VACANT {
+            return None;
+        }
+        let stored = self.leaves.get(spot.leaf).ids()[spot.seated().slot as usize];
+        (stored == id).then_some(spot)
+    }
+
+    fn position_at(&self, spot: Spot) -> WorldPosition {
+        position_of(&self.leaves.get(spot.leaf).key(spot.slot as usize))
     }
 }
 
 impl<I: DenseId> SpatialQuery for SpatialIndex<I> {
     type Id = I;
+
     fn len(&self) -> usize {
-        self.all.len()
+        self.len
     }
+
     fn position(&self, id: I) -> Option<WorldPosition> {
-        self.all.position(id)
+        self.get(id)
     }
+
     fn visit(
         &self,
         region: &Region,
         f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.all.visit(region, f)
+        self.visit_region(region, f)
     }
+
     fn nearest(&self, at: &WorldPosition, k: usize, limit_mm: i128, out: &mut Vec<I>) {
-        self.all.nearest(at, k, limit_mm, out);
+        self.nearest_to(at, k, limit_mm, out);
+    }
+
+    fn collect(&self, region: &Region, out: &mut Vec<I>) {
+        out.clear();
+        self.collect_region(region, out);
+    }
+
+    fn count(&self, region: &Region) -> usize {
+        self.count_region(region)
     }
 }

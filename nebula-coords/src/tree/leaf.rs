@@ -1,0 +1,240 @@
+//! Leaves: up to a few hundred points in one cube.
+
+use super::cube::{Cube, Key};
+use super::frame::Frame;
+use super::node::Place;
+
+/// Points of a block; the width of the widest vector register we use.
+pub(super) const LANES: usize = 8;
+
+/// Offsets of eight points, one axis after the other, as vector registers want them.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(super) struct Block {
+    pub(super) axes: [[u32; LANES]; 3],
+}
+
+/// The points of one cube. Ids stand apart from offsets, so a leaf that lies wholly inside a region
+/// is handed over as one slice.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf<I> {
+    /// The part of space whose points come here.
+    pub(super) cube: Cube,
+    pub(super) place: Place,
+    /// How many points this leaf takes before it tries to split.
+    pub(super) limit: u32,
+    /// The last change epoch in which this leaf was reported; see `changes.rs`.
+    pub(super) reported: u64,
+    frame: Frame,
+    ids: Vec<I>,
+    blocks: Vec<Block>,
+    /// The whole keys, where the frame is not exact; else empty.
+    keys: Vec<Key>,
+}
+
+impl<I: Copy> Leaf<I> {
+    pub(super) fn new(cube: Cube, place: Place, limit: u32, points: &[(I, Key)]) -> Self {
+        let mut leaf = Self {
+            cube,
+            place,
+            limit,
+            reported: 0,
+            frame: Frame {
+                origin: cube.origin,
+                shift: 0,
+            },
+            ids: points.iter().map(|(id, _)| *id).collect(),
+            blocks: Vec::new(),
+            keys: Vec::new(),
+        };
+        leaf.encode(points.iter().map(|(_, key)| *key).collect());
+        leaf
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    #[inline]
+    pub(super) fn ids(&self) -> &[I] {
+        &self.ids
+    }
+
+    #[inline]
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    #[inline]
+    pub(super) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    #[inline]
+    pub(super) fn key(&self, slot: usize) -> Key {
+        if self.frame.is_exact() {
+            let block = &self.blocks[slot / LANES];
+            self.frame
+                .key([0, 1, 2].map(|axis| block.axes[axis][slot % LANES]))
+        } else {
+            self.keys[slot]
+        }
+    }
+
+    pub(super) fn points(&self) -> impl Iterator<Item = (I, Key)> + '_ {
+        self.ids
+            .iter()
+            .enumerate()
+            .map(|(slot, id)| (*id, self.key(slot)))
+    }
+
+    /// Adds a point of this leaf's cube and returns its slot.
+    pub(super) fn push(&mut self, id: I, key: Key) -> usize {
+        let slot = self.ids.len();
+        self.ids.push(id);
+        if slot.is_multiple_of(LANES) {
+            self.blocks.push(Block::default());
+        }
+        if !self.frame.is_exact() {
+            self.keys.push(key);
+        }
+        self.set(slot, key);
+        slot
+    }
+
+    /// Moves a point within this leaf's cube.
+    #[inline]
+    pub(super) fn set(&mut self, slot: usize, key: Key) {
+        match self.frame.offsets(&key) {
+            Some(offsets) => {
+                self.write(slot, offsets);
+                if !self.frame.is_exact() {
+                    self.keys[slot] = key;
+                }
+            }
+            None => self.reframe(slot, key),
+        }
+    }
+
+    /// Removes a point; the last one takes its slot, and is returned if it was another one.
+    pub(super) fn swap_remove(&mut self, slot: usize) -> Option<I> {
+        let last = self.ids.len() - 1;
+        let block = self.blocks[last / LANES];
+        self.write(slot, [0, 1, 2].map(|axis| block.axes[axis][last % LANES]));
+        if !self.frame.is_exact() {
+            self.keys.swap_remove(slot);
+        }
+        self.ids.swap_remove(slot);
+        self.blocks.truncate(last.div_ceil(LANES));
+        self.ids.get(slot).copied()
+    }
+
+    /// Gives the leaf another cube that holds all its points.
+    pub(super) fn rehome(&mut self, cube: Cube, place: Place) {
+        self.place = place;
+        self.cube = cube;
+        if Frame::of_cube(&cube).is_some_and(|frame| frame != self.frame) {
+            self.encode((0..self.len()).map(|slot| self.key(slot)).collect());
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, slot: usize, offsets: [u32; 3]) {
+        let block = &mut self.blocks[slot / LANES];
+        for (axis, offset) in block.axes.iter_mut().zip(offsets) {
+            axis[slot % LANES] = offset;
+        }
+    }
+
+    /// Moves a point out of the present frame, which only a leaf of a large cube has to do.
+    #[cold]
+    fn reframe(&mut self, slot: usize, key: Key) {
+        let mut keys: Vec<Key> = if self.frame.is_exact() {
+            // The slot's offsets may be unset yet: its key is replaced below.
+            (0..self.len()).map(|slot| self.key(slot)).collect()
+        } else {
+            core::mem::take(&mut self.keys)
+        };
+        keys[slot] = key;
+        self.encode(keys);
+    }
+
+    /// Writes every point anew in the frame that fits cube and points.
+    fn encode(&mut self, keys: Vec<Key>) {
+        self.frame = Frame::of_cube(&self.cube).unwrap_or_else(|| match keys.split_first() {
+            None => Frame {
+                origin: self.cube.origin,
+                shift: 0,
+            },
+            Some((first, rest)) => {
+                let (mut low, mut high) = (*first, *first);
+                for key in rest {
+                    for axis in 0..3 {
+                        low[axis] = low[axis].min(key[axis]);
+                        high[axis] = high[axis].max(key[axis]);
+                    }
+                }
+                Frame::spanning(&low, &high)
+            }
+        });
+        self.blocks.clear();
+        self.blocks
+            .resize(keys.len().div_ceil(LANES), Block::default());
+        for (slot, key) in keys.iter().enumerate() {
+            let offsets = self
+                .frame
+                .offsets(key)
+                .expect("a frame holds the points it was made for");
+            self.write(slot, offsets);
+        }
+        self.keys = if self.frame.is_exact() {
+            Vec::new()
+        } else {
+            keys
+        };
+    }
+
+    /// Returns the bytes of the leaf's lists, unused room included.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.ids.capacity() * size_of::<I>()
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.keys.capacity() * size_of::<Key>()
+    }
+
+    /// Checks that every point lies in the cube and leads back to its offsets.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.blocks.len() != self.len().div_ceil(LANES) {
+            return Err(format!(
+                "{} blocks for {} points",
+                self.blocks.len(),
+                self.len()
+            ));
+        }
+        if self.keys.len() != if self.frame.is_exact() { 0 } else { self.len() } {
+            return Err(format!(
+                "{} whole keys for {} points",
+                self.keys.len(),
+                self.len()
+            ));
+        }
+        for slot in 0..self.len() {
+            let key = self.key(slot);
+            if !self.cube.contains(&key) {
+                return Err(format!(
+                    "point {key:x?} lies outside its leaf's {:x?}",
+                    self.cube
+                ));
+            }
+            let block = &self.blocks[slot / LANES];
+            let written = [0, 1, 2].map(|axis| block.axes[axis][slot % LANES]);
+            if self.frame.offsets(&key) != Some(written) {
+                return Err(format!(
+                    "point {key:x?} is written as {written:?} in {:x?}",
+                    self.frame
+                ));
+            }
+        }
+        Ok(())
+    }
+}

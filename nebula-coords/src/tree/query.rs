@@ -1,0 +1,233 @@
+//! Visiting: from the root down, through the children a shape touches.
+
+use core::ops::ControlFlow;
+
+use super::SpatialIndex;
+use super::cube::key_of;
+use super::leaf::Leaf;
+use super::node::{Link, slots_touched};
+use super::shape::{BoxShape, Diamond, Relation, Shape, Sweep};
+use super::sphere::Sphere;
+use crate::{DenseId, Metric, Region};
+
+/// How many ids a visitor is handed at most from a leaf that lies only partly inside; a multiple of
+/// the block width.
+const CHUNK: usize = 256;
+
+/// Who takes the answer to a query.
+pub(super) trait Sink<I> {
+    /// Takes ids that are all in the region.
+    fn take(&mut self, ids: &[I]) -> ControlFlow<()>;
+
+    /// Takes the points of a leaf that a shape holds.
+    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()>;
+
+    /// Takes a number of points without their ids, if that is enough.
+    fn take_count(&mut self, count: u32) -> bool;
+}
+
+/// Hands slices to a visitor, through a buffer on the stack.
+struct Visitor<'a, I> {
+    f: &'a mut dyn FnMut(&[I]) -> ControlFlow<()>,
+    buffer: Option<[I; CHUNK]>,
+}
+
+impl<I: Copy> Sink<I> for Visitor<'_, I> {
+    #[inline]
+    fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
+        (self.f)(ids)
+    }
+
+    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+        let Some(first) = leaf.ids().first() else {
+            return ControlFlow::Continue(());
+        };
+        let buffer = self.buffer.get_or_insert([*first; CHUNK]);
+        for from in (0..leaf.len()).step_by(CHUNK) {
+            let found = shape.scan(leaf, from, buffer);
+            if found > 0 {
+                (self.f)(&buffer[..found])?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn take_count(&mut self, _: u32) -> bool {
+        false
+    }
+}
+
+/// Appends to a list, without the detour through a buffer.
+struct Collector<'a, I> {
+    out: &'a mut Vec<I>,
+}
+
+impl<I: Copy> Sink<I> for Collector<'_, I> {
+    #[inline]
+    fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
+        self.out.extend_from_slice(ids);
+        ControlFlow::Continue(())
+    }
+
+    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+        let Some(first) = leaf.ids().first() else {
+            return ControlFlow::Continue(());
+        };
+        let before = self.out.len();
+        self.out.resize(before + leaf.len(), *first);
+        let found = shape.scan(leaf, 0, &mut self.out[before..]);
+        self.out.truncate(before + found);
+        ControlFlow::Continue(())
+    }
+
+    fn take_count(&mut self, _: u32) -> bool {
+        false
+    }
+}
+
+/// Counts; a node wholly inside is counted without a look at its points.
+struct Counter<I> {
+    count: usize,
+    buffer: Option<[I; CHUNK]>,
+}
+
+impl<I: Copy> Sink<I> for Counter<I> {
+    #[inline]
+    fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
+        self.count += ids.len();
+        ControlFlow::Continue(())
+    }
+
+    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+        let Some(first) = leaf.ids().first() else {
+            return ControlFlow::Continue(());
+        };
+        let buffer = self.buffer.get_or_insert([*first; CHUNK]);
+        for from in (0..leaf.len()).step_by(CHUNK) {
+            self.count += shape.scan(leaf, from, buffer);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn take_count(&mut self, count: u32) -> bool {
+        self.count += count as usize;
+        true
+    }
+}
+
+impl<I: DenseId> SpatialIndex<I> {
+    pub(super) fn visit_region(
+        &self,
+        region: &Region,
+        f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.answer(region, &mut Visitor { f, buffer: None })
+    }
+
+    pub(super) fn collect_region(&self, region: &Region, out: &mut Vec<I>) {
+        let _ = self.answer(region, &mut Collector { out });
+    }
+
+    pub(super) fn count_region(&self, region: &Region) -> usize {
+        let mut counter = Counter {
+            count: 0,
+            buffer: None,
+        };
+        let _ = self.answer(region, &mut counter);
+        counter.count
+    }
+
+    fn answer(&self, region: &Region, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+        let Some(bounds) = BoxShape::around(region) else {
+            return ControlFlow::Continue(());
+        };
+        match *region {
+            Region::Ball {
+                center,
+                radius_mm,
+                metric,
+            } => {
+                let (center, radius) = (key_of(&center), radius_mm.unsigned_abs());
+                match metric {
+                    Metric::Euclidean => self.walk(
+                        &Sphere {
+                            center,
+                            radius,
+                            bounds,
+                        },
+                        sink,
+                    ),
+                    Metric::Manhattan => self.walk(
+                        &Diamond {
+                            center,
+                            radius,
+                            bounds,
+                        },
+                        sink,
+                    ),
+                    Metric::Chebyshev => self.walk(&bounds, sink),
+                }
+            }
+            Region::Box(_) => self.walk(&bounds, sink),
+            Region::Swept { .. } => self.walk(
+                &Sweep {
+                    region: *region,
+                    bounds,
+                },
+                sink,
+            ),
+        }
+    }
+
+    fn walk<S: Shape>(&self, shape: &S, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+        self.walk_link(self.root, shape, sink)
+    }
+
+    fn walk_link<S: Shape>(
+        &self,
+        link: Link,
+        shape: &S,
+        sink: &mut impl Sink<I>,
+    ) -> ControlFlow<()> {
+        match link {
+            Link::Empty => ControlFlow::Continue(()),
+            Link::Leaf(at) => {
+                let leaf = self.leaves.get(at);
+                match shape.relation(&leaf.cube) {
+                    Relation::Outside => ControlFlow::Continue(()),
+                    Relation::Inside => sink.take(leaf.ids()),
+                    Relation::Partial => sink.take_from(shape, leaf),
+                }
+            }
+            Link::Node(at) => {
+                let node = self.nodes.get(at);
+                match shape.relation(&node.cube) {
+                    Relation::Outside => ControlFlow::Continue(()),
+                    Relation::Inside => self.take_all(link, sink),
+                    Relation::Partial => {
+                        let (low, high) = shape.bounds();
+                        let touched = slots_touched(&node.cube, low, high);
+                        node.children_in(touched)
+                            .try_for_each(|(_, child)| self.walk_link(child, shape, sink))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands over everything below a link.
+    fn take_all(&self, link: Link, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+        match link {
+            Link::Empty => ControlFlow::Continue(()),
+            Link::Leaf(at) => sink.take(self.leaves.get(at).ids()),
+            Link::Node(at) => {
+                let node = self.nodes.get(at);
+                if sink.take_count(node.count) {
+                    return ControlFlow::Continue(());
+                }
+                node.children()
+                    .try_for_each(|(_, child)| self.take_all(child, sink))
+            }
+        }
+    }
+}

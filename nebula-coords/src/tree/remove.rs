@@ -1,0 +1,132 @@
+//! Taking points out: empty leaves go, thin nodes become leaves again.
+
+use super::cube::Key;
+use super::node::{Link, Place};
+use super::table::Spot;
+use super::{MERGE_LIMIT, SpatialIndex};
+use crate::DenseId;
+
+impl<I: DenseId> SpatialIndex<I> {
+    /// Takes a point out of its leaf; the leaf's last point takes its slot.
+    pub(super) fn take_out(&mut self, spot: Spot) {
+        let leaf = self.leaves.get_mut(spot.leaf);
+        self.changes.note_leaf(leaf);
+        if let Some(moved) = leaf.swap_remove(spot.slot as usize) {
+            self.table.set(moved.dense_index(), spot);
+        }
+    }
+
+    /// Counts one point less in every node above a place.
+    pub(super) fn count_down(&mut self, mut place: Place) {
+        while let Place::Fine(at, _) | Place::Coarse(at, _) = place {
+            let node = self.nodes.get_mut(at);
+            node.count -= 1;
+            place = node.place;
+        }
+    }
+
+    /// Restores the shape of the tree around a leaf that lost a point.
+    pub(super) fn tidy(&mut self, leaf: u32) {
+        let place = self.leaves.get(leaf).place;
+        if let Some(node) = self.highest_thin_node(place) {
+            self.collapse(node);
+        } else if self.leaves.get(leaf).len() == 0 {
+            self.leaves.remove(leaf);
+            self.detach(place);
+        } else if self.leaves.get(leaf).len() <= MERGE_LIMIT as usize / 8 {
+            self.merge_octant(place);
+        }
+    }
+
+    /// Returns the highest node above a place that holds few enough points for one leaf. The limit
+    /// is far below that for splitting, so that a crowd at the edge does not split and merge in turn.
+    fn highest_thin_node(&self, mut place: Place) -> Option<u32> {
+        let mut highest = None;
+        while let Place::Fine(at, _) | Place::Coarse(at, _) = place {
+            let node = self.nodes.get(at);
+            if node.count > MERGE_LIMIT {
+                break;
+            }
+            highest = Some(at);
+            place = node.place;
+        }
+        highest
+    }
+
+    /// Makes one leaf of everything below a node.
+    fn collapse(&mut self, node: u32) {
+        let place = self.nodes.get(node).place;
+        let mut points = Vec::new();
+        self.free_below(node, &mut points);
+        if points.is_empty() {
+            self.detach(place);
+        } else {
+            self.attach(place, Link::Empty);
+            self.hang(place, &points);
+        }
+    }
+
+    /// Frees a node and all below it, and gathers its points in the tree's order.
+    fn free_below(&mut self, node: u32, points: &mut Vec<(I, Key)>) {
+        let children: Vec<_> = self
+            .nodes
+            .remove(node)
+            .children()
+            .map(|(_, link)| link)
+            .collect();
+        for link in children {
+            match link {
+                Link::Leaf(leaf) => points.extend(self.leaves.remove(leaf).points()),
+                Link::Node(node) => self.free_below(node, points),
+                Link::Empty => {}
+            }
+        }
+    }
+
+    /// Empties a place, and removes the node above if that leaves it with one child.
+    fn detach(&mut self, place: Place) {
+        self.attach(place, Link::Empty);
+        let (Place::Fine(parent, _) | Place::Coarse(parent, _)) = place else {
+            return;
+        };
+        let node = self.nodes.get(parent);
+        let mut children = node.children();
+        let (Some((_, only)), None) = (children.next(), children.next()) else {
+            return;
+        };
+        let place = node.place;
+        self.nodes.remove(parent);
+        self.attach(place, only);
+        match only {
+            Link::Node(child) => self.nodes.get_mut(child).place = place,
+            Link::Leaf(leaf) => {
+                let cube = self.cube_of(place);
+                self.leaves.get_mut(leaf).rehome(cube, place);
+            }
+            Link::Empty => {}
+        }
+    }
+
+    /// Makes one coarse leaf of an octant's fine leaves if they are few.
+    fn merge_octant(&mut self, place: Place) {
+        let Place::Fine(at, slot) = place else { return };
+        let oct = slot >> 3;
+        let mut leaves = Vec::new();
+        let mut total = 0;
+        for (slot, link) in self.nodes.get(at).octant_children(oct) {
+            let Link::Leaf(leaf) = link else { return };
+            total += self.leaves.get(leaf).len();
+            leaves.push((slot, leaf));
+        }
+        if total > MERGE_LIMIT as usize || leaves.len() < 2 {
+            return;
+        }
+        let mut points = Vec::with_capacity(total);
+        for (slot, leaf) in leaves {
+            points.extend(self.leaves.remove(leaf).points());
+            self.attach(Place::Fine(at, slot), Link::Empty);
+        }
+        self.hang(Place::Coarse(at, oct), &points);
+        // The node keeps at least two children: it holds more points than one merged leaf may.
+    }
+}

@@ -1,0 +1,178 @@
+//! Shapes: regions as the tree asks about them.
+
+use super::cube::{Cube, Key, key_of, position_of};
+use super::leaf::Leaf;
+use crate::Region;
+
+/// How a shape and a cube lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They share no point.
+    Outside,
+    /// Every point of the cube is in the shape.
+    Inside,
+    /// Neither is known.
+    Partial,
+}
+
+pub(super) trait Shape {
+    /// Returns the corners of a box around the shape.
+    fn bounds(&self) -> (&Key, &Key);
+
+    /// Returns how a cube lies. `Partial` is always a right answer, and the slowest.
+    fn relation(&self, cube: &Cube) -> Relation;
+
+    /// Returns whether the shape holds a point, exactly.
+    fn contains(&self, key: &Key) -> bool;
+
+    /// Writes the ids of a leaf's points from slot `from` on that the shape holds to `out`, in slot
+    /// order, and returns how many there were. It looks at as many points as `out` has room for.
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
+        let mut found = 0;
+        for (slot, id) in leaf.ids().iter().enumerate().skip(from).take(out.len()) {
+            if self.contains(&leaf.key(slot)) {
+                out[found] = *id;
+                found += 1;
+            }
+        }
+        found
+    }
+}
+
+/// Returns the distance from `at` to the nearest point of `low..=high`, and to the farthest.
+#[inline]
+pub(super) fn near_and_far(at: u128, low: u128, high: u128) -> (u128, u128) {
+    let near = if at < low {
+        low - at
+    } else {
+        at.saturating_sub(high)
+    };
+    (near, at.abs_diff(low).max(at.abs_diff(high)))
+}
+
+/// A box; also the ball of the Chebyshev metric.
+pub(super) struct BoxShape {
+    pub(super) low: Key,
+    pub(super) high: Key,
+}
+
+impl Shape for BoxShape {
+    fn bounds(&self) -> (&Key, &Key) {
+        (&self.low, &self.high)
+    }
+
+    fn relation(&self, cube: &Cube) -> Relation {
+        let (first, last) = (&cube.origin, cube.last());
+        if (0..3).any(|k| last[k] < self.low[k] || self.high[k] < first[k]) {
+            Relation::Outside
+        } else if (0..3).all(|k| self.low[k] <= first[k] && last[k] <= self.high[k]) {
+            Relation::Inside
+        } else {
+            Relation::Partial
+        }
+    }
+
+    fn contains(&self, key: &Key) -> bool {
+        (0..3).all(|k| self.low[k] <= key[k] && key[k] <= self.high[k])
+    }
+}
+
+/// The ball of the Manhattan metric.
+pub(super) struct Diamond {
+    pub(super) center: Key,
+    pub(super) radius: u128,
+    pub(super) bounds: BoxShape,
+}
+
+impl Diamond {
+    fn reaches(&self, distances: [u128; 3]) -> bool {
+        let [x, y, z] = distances;
+        x.checked_add(y)
+            .and_then(|sum| sum.checked_add(z))
+            .is_some_and(|sum| sum <= self.radius)
+    }
+}
+
+impl Shape for Diamond {
+    fn bounds(&self) -> (&Key, &Key) {
+        self.bounds.bounds()
+    }
+
+    fn relation(&self, cube: &Cube) -> Relation {
+        let last = cube.last();
+        let ends = [0, 1, 2].map(|k| near_and_far(self.center[k], cube.origin[k], last[k]));
+        if !self.reaches(ends.map(|(near, _)| near)) {
+            Relation::Outside
+        } else if self.reaches(ends.map(|(_, far)| far)) {
+            Relation::Inside
+        } else {
+            Relation::Partial
+        }
+    }
+
+    fn contains(&self, key: &Key) -> bool {
+        self.reaches([0, 1, 2].map(|k| self.center[k].abs_diff(key[k])))
+    }
+}
+
+/// The space a sphere sweeps. A cube is judged by the sphere around it.
+pub(super) struct Sweep {
+    pub(super) region: Region,
+    pub(super) bounds: BoxShape,
+}
+
+impl Sweep {
+    /// Returns whether a point is within reach of the swept segment when the radius changes.
+    fn reaches(&self, key: &Key, change: impl Fn(i128) -> Option<i128>) -> Option<bool> {
+        let Region::Swept {
+            from,
+            to,
+            radius_mm,
+        } = self.region
+        else {
+            return None;
+        };
+        Some(Region::swept(from, to, change(radius_mm)?).contains(&position_of(key)))
+    }
+}
+
+impl Shape for Sweep {
+    fn bounds(&self) -> (&Key, &Key) {
+        self.bounds.bounds()
+    }
+
+    fn relation(&self, cube: &Cube) -> Relation {
+        if self.bounds.relation(cube) == Relation::Outside {
+            return Relation::Outside;
+        }
+        if cube.level > 120 {
+            return Relation::Partial;
+        }
+        // From the middle no point of the cube is farther than sqrt(3) / 2 of its side, plus what
+        // rounding the middle to a key costs; one whole side and 2 covers both.
+        let middle = cube.origin.map(|v| v + ((1 << cube.level) >> 1));
+        let reach = (1_i128 << cube.level) + 2;
+        if self.reaches(&middle, |r| r.checked_add(reach)) == Some(false) {
+            Relation::Outside
+        } else if self.reaches(&middle, |r| r.checked_sub(reach)) == Some(true) {
+            Relation::Inside
+        } else {
+            Relation::Partial
+        }
+    }
+
+    fn contains(&self, key: &Key) -> bool {
+        self.region.contains(&position_of(key))
+    }
+}
+
+impl BoxShape {
+    /// Returns the box around a region, or `None` if the region holds nothing.
+    pub(super) fn around(region: &Region) -> Option<Self> {
+        let bounds = region.bounds()?;
+        Some(Self {
+            low: key_of(&bounds.min()),
+            high: key_of(&bounds.max()),
+        })
+    }
+}

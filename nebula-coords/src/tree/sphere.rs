@@ -1,0 +1,66 @@
+//! The sphere: the shape that matters most, with a fast scan of leaves.
+
+use nebula_math::U384;
+
+use super::cube::{Cube, Key};
+use super::frame::Frame;
+use super::kernel::{self, Band};
+use super::leaf::Leaf;
+use super::shape::{BoxShape, Relation, Shape, near_and_far};
+
+pub(super) struct Sphere {
+    pub(super) center: Key,
+    pub(super) radius: u128,
+    pub(super) bounds: BoxShape,
+}
+
+impl Sphere {
+    /// Returns whether a point these axis distances away is within the radius, exactly.
+    #[inline]
+    pub(super) fn reaches(&self, [x, y, z]: [u128; 3]) -> bool {
+        let r = self.radius;
+        if x > r || y > r || z > r {
+            return false;
+        }
+        if r >> 63 == 0 {
+            // Each square is below 2^126, so three fit 128 bits.
+            return x * x + y * y + z * z <= r * r;
+        }
+        U384::sum_of_squares(x, y, z) <= U384::square(r)
+    }
+
+    /// Returns the centre as the kernels want it, relative to a frame.
+    fn band(&self, frame: &Frame) -> Band {
+        Band::new(&self.center, self.radius, frame)
+    }
+}
+
+impl Shape for Sphere {
+    fn bounds(&self) -> (&Key, &Key) {
+        self.bounds.bounds()
+    }
+
+    #[inline]
+    fn relation(&self, cube: &Cube) -> Relation {
+        let last = cube.last();
+        let ends = [0, 1, 2].map(|k| near_and_far(self.center[k], cube.origin[k], last[k]));
+        if !self.reaches(ends.map(|(near, _)| near)) {
+            Relation::Outside
+        } else if self.reaches(ends.map(|(_, far)| far)) {
+            Relation::Inside
+        } else {
+            Relation::Partial
+        }
+    }
+
+    #[inline]
+    fn contains(&self, key: &Key) -> bool {
+        self.reaches([0, 1, 2].map(|k| self.center[k].abs_diff(key[k])))
+    }
+
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
+        kernel::scan(&self.band(leaf.frame()), leaf, from, out, |slot| {
+            self.contains(&leaf.key(slot))
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Tables with an entry for every `u32`.
+
+/// Where an id is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) leaf: u32,
+    pub(super) slot: u32,
+}
+
+/// Marks an id that waits to leave its leaf while a batch is applied; no leaf has that many slots.
+const WAITING: u32 = 1 << 31;
+
+impl Spot {
+    pub(super) const VACANT: Self = Self {
+        leaf: u32::MAX,
+        slot: u32::MAX,
+    };
+
+    #[inline]
+    pub(super) fn is_waiting(self) -> bool {
+        self.slot & WAITING != 0
+    }
+
+    #[inline]
+    pub(super) fn waiting(self) -> Self {
+        Self {
+            slot: self.slot | WAITING,
+            ..self
+        }
+    }
+
+    #[inline]
+    pub(super) fn seated(self) -> Self {
+        Self {
+            slot: self.slot & !WAITING,
+            ..self
+        }
+    }
+}
+
+const PAGE_BITS: u32 = 12;
+const PAGE: usize = 1 << PAGE_BITS;
+
+/// A table with an entry for every `u32`, in pages that exist once they are written. The largest
+/// index costs a directory of 16 MiB, not a whole table.
+#[derive(Clone, Debug)]
+pub(super) struct Paged<T> {
+    pages: Vec<Option<Box<[T; PAGE]>>>,
+    vacant: T,
+}
+
+impl<T: Copy + PartialEq> Paged<T> {
+    pub(super) const fn new(vacant: T) -> Self {
+        Self {
+            pages: Vec::new(),
+            vacant,
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, index: u32) -> T {
+        match self.pages.get((index >> PAGE_BITS) as usize) {
+            Some(Some(page)) => page[index as usize % PAGE],
+            _ => self.vacant,
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, index: u32, value: T) {
+        *self.entry(index) = value;
+    }
+
+    #[inline]
+    pub(super) fn entry(&mut self, index: u32) -> &mut T {
+        let at = (index >> PAGE_BITS) as usize;
+        if at >= self.pages.len() {
+            self.pages.resize_with(at + 1, || None);
+        }
+        let page = self.pages[at].get_or_insert_with(|| Box::new([self.vacant; PAGE]));
+        &mut page[index as usize % PAGE]
+    }
+
+    /// Returns how many entries are not vacant.
+    pub(super) fn used(&self) -> usize {
+        let pages = self.pages.iter().flatten();
+        pages
+            .map(|page| page.iter().filter(|entry| **entry != self.vacant).count())
+            .sum()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.capacity() * size_of::<Option<Box<[T; PAGE]>>>()
+            + self.pages.iter().flatten().count() * size_of::<[T; PAGE]>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_index_is_as_good_as_any() {
+        let mut table = Paged::new(Spot::VACANT);
+        let spot = Spot { leaf: 1, slot: 2 };
+        table.set(u32::MAX, spot);
+        assert_eq!((table.get(u32::MAX), table.get(0)), (spot, Spot::VACANT));
+        assert_eq!(table.used(), 1);
+        assert!(table.bytes() < 20 << 20);
+    }
+
+    #[test]
+    fn a_waiting_spot_is_the_same_spot() {
+        let spot = Spot { leaf: 1, slot: 2 };
+        assert!(spot.waiting().is_waiting() && !spot.is_waiting());
+        assert_eq!(spot.waiting().seated(), spot);
+    }
+}

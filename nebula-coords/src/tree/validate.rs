@@ -1,0 +1,110 @@
+//! The invariants of the tree, all checked.
+
+use super::SpatialIndex;
+use super::node::{Link, Place};
+use super::table::Spot;
+use crate::DenseId;
+
+/// What a walk over the tree saw.
+#[derive(Default)]
+struct Seen {
+    nodes: usize,
+    leaves: usize,
+    points: usize,
+}
+
+impl<I: DenseId> SpatialIndex<I> {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mut seen = Seen::default();
+        let count = self.check_link(self.root, Place::Root, &mut seen)?;
+        let claims = [
+            ("points", self.len, count),
+            ("points in leaves", self.len, seen.points),
+            ("table entries", self.len, self.table.used()),
+            ("nodes", self.nodes.len(), seen.nodes),
+            ("leaves", self.leaves.len(), seen.leaves),
+        ];
+        match claims
+            .iter()
+            .find(|(_, claimed, counted)| claimed != counted)
+        {
+            None => Ok(()),
+            Some((what, claimed, counted)) => Err(format!("{counted} {what}, expected {claimed}")),
+        }
+    }
+
+    /// Checks everything below a link, and returns how many points are there.
+    fn check_link(&self, link: Link, place: Place, seen: &mut Seen) -> Result<usize, String> {
+        match link {
+            Link::Empty if place == Place::Root => Ok(0),
+            Link::Empty => Err(format!("{place:?} is marked as used and empty")),
+            Link::Leaf(at) => self.check_leaf(at, place, seen),
+            Link::Node(at) => self.check_node(at, place, seen),
+        }
+    }
+
+    fn check_leaf(&self, at: u32, place: Place, seen: &mut Seen) -> Result<usize, String> {
+        let leaf = self.leaves.get(at);
+        seen.leaves += 1;
+        seen.points += leaf.len();
+        if leaf.place != place {
+            return Err(format!("a leaf at {place:?} says {:?}", leaf.place));
+        }
+        if leaf.cube != self.cube_of(place) {
+            return Err(format!("the leaf at {place:?} has cube {:x?}", leaf.cube));
+        }
+        if leaf.len() == 0 || leaf.len() > leaf.limit as usize {
+            return Err(format!(
+                "{} points in a leaf for 1 to {}",
+                leaf.len(),
+                leaf.limit
+            ));
+        }
+        for (slot, id) in (0..).zip(leaf.ids()) {
+            let spot = self.table.get(id.dense_index());
+            if spot != (Spot { leaf: at, slot }) {
+                return Err(format!(
+                    "{id:?} is in slot {slot} of leaf {at}, the table says {spot:?}"
+                ));
+            }
+        }
+        leaf.validate()?;
+        Ok(leaf.len())
+    }
+
+    fn check_node(&self, at: u32, place: Place, seen: &mut Seen) -> Result<usize, String> {
+        let node = self.nodes.get(at);
+        seen.nodes += 1;
+        if node.place != place {
+            return Err(format!("a node at {place:?} says {:?}", node.place));
+        }
+        let room = self.cube_of(place);
+        if node.cube.level > room.level || !room.contains(&node.cube.origin) {
+            return Err(format!(
+                "node {:x?} does not fit its place {room:x?}",
+                node.cube
+            ));
+        }
+        let (mut count, mut children) = (0, 0);
+        for (slot, link) in node.children() {
+            let coarse = node.is_coarse(slot >> 3);
+            let place = if coarse {
+                Place::Coarse(at, slot >> 3)
+            } else {
+                Place::Fine(at, slot)
+            };
+            count += self.check_link(link, place, seen)?;
+            children += 1;
+        }
+        if children < 2 {
+            return Err(format!("a node with {children} children at {place:?}"));
+        }
+        if count != node.count as usize {
+            return Err(format!(
+                "{count} points below a node that counts {}",
+                node.count
+            ));
+        }
+        Ok(count)
+    }
+}
