@@ -1,13 +1,22 @@
 //! `Aabb128`: an inclusive box.
 
-use core::error::Error;
-use core::fmt;
+mod sets;
+mod sphere;
 
-use crate::{U384, WorldPosition};
+use crate::{AabbError, U384, WorldPosition};
 
 /// An axis-aligned box whose two corners belong to it.
 ///
-/// A box always holds at least one point: `min <= max` on every axis.
+/// A box always holds at least one point: `min <= max` on every axis. Every answer is exact for
+/// every box, point and radius.
+///
+/// ```
+/// use nebula_math::{Aabb128, WorldPosition};
+///
+/// let room = Aabb128::from_corners(WorldPosition::new(5, 5, 5), WorldPosition::new(-5, 0, 0));
+/// assert_eq!(room.min(), WorldPosition::new(-5, 0, 0));
+/// assert!(room.contains(&WorldPosition::new(5, 0, 3))); // the boundary counts
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Aabb128 {
     min: WorldPosition,
@@ -31,7 +40,10 @@ impl Aabb128 {
     /// use nebula_math::{Aabb128, WorldPosition};
     ///
     /// let swapped = Aabb128::try_new(WorldPosition::new(0, 5, 0), WorldPosition::new(9, -5, 9));
-    /// assert_eq!(swapped.unwrap_err().to_string(), "a box needs min <= max, but on y min is 5 and max is -5");
+    /// assert_eq!(
+    ///     swapped.unwrap_err().to_string(),
+    ///     "a box needs min <= max, but on y min is 5 and max is -5"
+    /// );
     /// ```
     pub const fn try_new(min: WorldPosition, max: WorldPosition) -> Result<Self, AabbError> {
         if min.x > max.x {
@@ -47,11 +59,37 @@ impl Aabb128 {
 
     /// Makes the box spanned by two opposite corners, given in any order.
     #[must_use]
+    #[inline]
     pub fn from_corners(a: WorldPosition, b: WorldPosition) -> Self {
         Self {
-            min: WorldPosition::new(a.x.min(b.x), a.y.min(b.y), a.z.min(b.z)),
-            max: WorldPosition::new(a.x.max(b.x), a.y.max(b.y), a.z.max(b.z)),
+            min: a.min_corner(b),
+            max: a.max_corner(b),
         }
+    }
+
+    /// Makes the box that holds the one point.
+    #[must_use]
+    #[inline]
+    pub const fn from_point(p: WorldPosition) -> Self {
+        Self { min: p, max: p }
+    }
+
+    /// Makes the smallest box that holds all the points, or `None` without any.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let points = [WorldPosition::new(-1, 5, 0), WorldPosition::new(3, -5, 0)];
+    /// let hull = Aabb128::from_points(points).unwrap();
+    /// assert_eq!(hull.max(), WorldPosition::new(3, 5, 0));
+    /// assert_eq!(Aabb128::from_points([]), None);
+    /// ```
+    #[must_use]
+    pub fn from_points(points: impl IntoIterator<Item = WorldPosition>) -> Option<Self> {
+        points
+            .into_iter()
+            .map(Self::from_point)
+            .reduce(|hull, point| hull.union(&point))
     }
 
     /// Returns the corner with the smallest coordinates.
@@ -68,6 +106,33 @@ impl Aabb128 {
         self.max
     }
 
+    /// Returns the middle of the box; a half millimetre rounds down on each axis.
+    #[must_use]
+    #[inline]
+    pub const fn center(&self) -> WorldPosition {
+        self.min.midpoint(&self.max)
+    }
+
+    /// Returns the length of the box along each axis, zero for a single point.
+    #[must_use]
+    #[inline]
+    pub const fn size(&self) -> [u128; 3] {
+        self.min.abs_diff(&self.max)
+    }
+
+    /// Returns the eight corners, ordered by x, then y, then z; a flat box repeats some.
+    #[must_use]
+    pub fn corners(&self) -> [WorldPosition; 8] {
+        let (lo, hi) = (self.min, self.max);
+        core::array::from_fn(|i| {
+            WorldPosition::new(
+                if i & 4 == 0 { lo.x } else { hi.x },
+                if i & 2 == 0 { lo.y } else { hi.y },
+                if i & 1 == 0 { lo.z } else { hi.z },
+            )
+        })
+    }
+
     /// Returns whether the point lies in the box, its boundary included.
     #[must_use]
     #[inline]
@@ -81,62 +146,72 @@ impl Aabb128 {
     }
 
     /// Returns the exact squared distance from the box to `p`; zero inside.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, U384, WorldPosition};
+    ///
+    /// let room = Aabb128::from_corners(WorldPosition::ORIGIN, WorldPosition::new(9, 9, 9));
+    /// assert_eq!(room.distance_squared(&WorldPosition::new(-3, 13, 5)), U384::from(25));
+    /// ```
     #[must_use]
+    #[inline]
     pub fn distance_squared(&self, p: &WorldPosition) -> U384 {
         self.nearest_point(p).distance_squared(p)
     }
 
-    /// Returns the point of the box that is nearest to `p`.
+    /// Returns the point of the box that is nearest to `p`: `p` itself inside.
     #[must_use]
     #[inline]
     pub fn nearest_point(&self, p: &WorldPosition) -> WorldPosition {
-        WorldPosition::new(
-            p.x.clamp(self.min.x, self.max.x),
-            p.y.clamp(self.min.y, self.max.y),
-            p.z.clamp(self.min.z, self.max.z),
-        )
+        p.max_corner(self.min).min_corner(self.max)
     }
 
-    /// Returns the corner of the box that is farthest from `p`.
+    /// Returns the corner of the box that is nearest to `p`; of two as near, the larger coordinate
+    /// wins.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let room = Aabb128::from_corners(WorldPosition::ORIGIN, WorldPosition::new(9, 9, 9));
+    /// let corner = room.nearest_corner(&WorldPosition::new(4, 5, -100));
+    /// assert_eq!(corner, WorldPosition::new(0, 9, 0));
+    /// ```
     #[must_use]
+    #[inline]
+    pub fn nearest_corner(&self, p: &WorldPosition) -> WorldPosition {
+        self.corner_by(p, |to_min, to_max| to_min < to_max)
+    }
+
+    /// Returns the corner of the box that is farthest from `p`; of two as far, the larger
+    /// coordinate wins.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let room = Aabb128::from_corners(WorldPosition::ORIGIN, WorldPosition::new(9, 9, 9));
+    /// let corner = room.farthest_corner(&WorldPosition::new(4, 5, -100));
+    /// assert_eq!(corner, WorldPosition::new(9, 0, 9));
+    /// ```
+    #[must_use]
+    #[inline]
     pub fn farthest_corner(&self, p: &WorldPosition) -> WorldPosition {
-        let far = |lo: i128, hi: i128, at: i128| {
-            if at.abs_diff(lo) > at.abs_diff(hi) {
-                lo
+        self.corner_by(p, |to_min, to_max| to_min > to_max)
+    }
+
+    /// Takes the smaller coordinate on the axes where `pick(distance to min, distance to max)`.
+    #[inline]
+    fn corner_by(&self, p: &WorldPosition, pick: impl Fn(u128, u128) -> bool) -> WorldPosition {
+        let choose = |min: i128, max: i128, at: i128| {
+            if pick(at.abs_diff(min), at.abs_diff(max)) {
+                min
             } else {
-                hi
+                max
             }
         };
         WorldPosition::new(
-            far(self.min.x, self.max.x, p.x),
-            far(self.min.y, self.max.y, p.y),
-            far(self.min.z, self.max.z, p.z),
+            choose(self.min.x, self.max.x, p.x),
+            choose(self.min.y, self.max.y, p.y),
+            choose(self.min.z, self.max.z, p.z),
         )
     }
 }
-
-/// Why two corners are not a box: on some axis the smaller one is larger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AabbError {
-    axis: char,
-    min: i128,
-    max: i128,
-}
-
-impl AabbError {
-    const fn new(axis: char, min: i128, max: i128) -> Self {
-        Self { axis, min, max }
-    }
-}
-
-impl fmt::Display for AabbError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { axis, min, max } = self;
-        write!(
-            f,
-            "a box needs min <= max, but on {axis} min is {min} and max is {max}"
-        )
-    }
-}
-
-impl Error for AabbError {}

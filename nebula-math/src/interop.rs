@@ -1,5 +1,7 @@
 //! Optional trait implementations, one file per feature.
 
+#[cfg(feature = "glam")]
+mod glam;
 #[cfg(feature = "proptest")]
 pub mod proptest;
 #[cfg(feature = "serde")]

@@ -18,15 +18,20 @@
 extern crate std;
 
 mod aabb;
+mod error;
 mod interop;
+mod lossy;
 mod position;
+mod text;
+pub mod units;
 mod vector;
 mod wide;
 
-pub use aabb::{Aabb128, AabbError};
-pub use position::WorldPosition;
-pub use vector::IVec3_128;
-pub use wide::U384;
-
+pub use aabb::Aabb128;
+pub use error::{AabbError, MetersError, NarrowError};
 #[cfg(feature = "proptest")]
 pub use interop::proptest as strategies;
+pub use position::WorldPosition;
+pub use text::ParseError;
+pub use vector::IVec3_128;
+pub use wide::{I384, U384};

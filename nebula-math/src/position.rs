@@ -1,16 +1,40 @@
 //! `WorldPosition`: a point of the universe, and exact distances between points.
 
-use core::ops::Add;
+mod ops;
 
-use crate::{IVec3_128, U384};
+use core::cmp::Ordering;
+
+use crate::units::meters_to_mm;
+use crate::{IVec3_128, MetersError, U384};
 
 /// A point: three `i128` millimetres from the origin of the universe.
+///
+/// The difference of two points is a displacement, a point plus a displacement is a point, and there
+/// is no sum of two points. Every distance is exact for every input: where it could leave a type,
+/// the result is wider or an `Option`.
 ///
 /// Points order by `x`, then `y`, then `z`; that order means nothing in space and serves maps and
 /// sorted lists.
 ///
 /// With the feature `bevy_ecs` it is a component. It keeps a summary tick, so that looking for
 /// changed positions costs nothing where none changed.
+///
+/// ```
+/// use nebula_math::{IVec3_128, WorldPosition};
+///
+/// let a = WorldPosition::new(-5, 0, 0);
+/// let b = a + IVec3_128::new(2, 0, 0);
+/// assert_eq!(b - a, IVec3_128::new(2, 0, 0));
+/// assert_eq!(WorldPosition::MIN.offset_to(&WorldPosition::MAX), None); // needs 129 bits
+/// ```
+///
+/// Points do not add up:
+///
+/// ```compile_fail
+/// use nebula_math::WorldPosition;
+///
+/// let _ = WorldPosition::ORIGIN + WorldPosition::ORIGIN;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 #[cfg_attr(
     feature = "bevy_ecs",
@@ -42,36 +66,99 @@ impl WorldPosition {
         Self { x, y, z }
     }
 
-    /// Returns the exact squared distance to `other`.
+    /// Makes a point from coordinates in metres, each rounded once to the nearest millimetre.
+    ///
+    /// # Errors
+    /// When a coordinate is NaN, infinite, or outside the universe; the error names it.
+    ///
+    /// # Examples
+    /// ```
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let p = WorldPosition::from_meters(-1.5, 0.0, 0.0004)?;
+    /// assert_eq!(p, WorldPosition::new(-1_500, 0, 0));
+    ///
+    /// let error = WorldPosition::from_meters(0.0, f64::INFINITY, 0.0).unwrap_err();
+    /// assert_eq!(error.to_string(), "inf metres is not finite");
+    /// # Ok::<(), nebula_math::MetersError>(())
+    /// ```
+    pub fn from_meters(x: f64, y: f64, z: f64) -> Result<Self, MetersError> {
+        Ok(Self::new(
+            meters_to_mm(x)?,
+            meters_to_mm(y)?,
+            meters_to_mm(z)?,
+        ))
+    }
+
+    /// Makes a point from `[x, y, z]` in millimetres.
     #[must_use]
     #[inline]
-    pub fn distance_squared(&self, other: &Self) -> U384 {
-        U384::sum_of_squares(
+    pub const fn from_array([x, y, z]: [i128; 3]) -> Self {
+        Self { x, y, z }
+    }
+
+    /// Returns the coordinates as `[x, y, z]` in millimetres.
+    #[must_use]
+    #[inline]
+    pub const fn to_array(self) -> [i128; 3] {
+        [self.x, self.y, self.z]
+    }
+
+    /// Returns the displacement from this point to `other`, or `None` when a component leaves
+    /// `i128`.
+    ///
+    /// ```
+    /// use nebula_math::{IVec3_128, WorldPosition};
+    ///
+    /// let a = WorldPosition::new(-1, 0, 0);
+    /// assert_eq!(a.offset_to(&WorldPosition::ORIGIN), Some(IVec3_128::X));
+    /// assert_eq!(a.offset_to(&WorldPosition::MAX), None);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn offset_to(&self, other: &Self) -> Option<IVec3_128> {
+        IVec3_128::from_array(other.to_array()).checked_sub(IVec3_128::from_array(self.to_array()))
+    }
+
+    /// Returns the distance to `other` along each axis.
+    #[must_use]
+    #[inline]
+    pub const fn abs_diff(&self, other: &Self) -> [u128; 3] {
+        [
             self.x.abs_diff(other.x),
             self.y.abs_diff(other.y),
             self.z.abs_diff(other.z),
-        )
+        ]
+    }
+
+    /// Returns the exact squared distance to `other`.
+    ///
+    /// ```
+    /// use nebula_math::{U384, WorldPosition};
+    ///
+    /// let a = WorldPosition::new(-3, 0, 0);
+    /// assert_eq!(a.distance_squared(&WorldPosition::new(0, 4, 0)), U384::from(25));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn distance_squared(&self, other: &Self) -> U384 {
+        let [x, y, z] = self.abs_diff(other);
+        U384::sum_of_squares(x, y, z)
     }
 
     /// Returns the sum of the axis distances to `other`, which can need 130 bits.
     #[must_use]
+    #[inline]
     pub fn manhattan_distance(&self, other: &Self) -> U384 {
-        let x = U384::from(self.x.abs_diff(other.x));
-        let y = U384::from(self.y.abs_diff(other.y));
-        let z = U384::from(self.z.abs_diff(other.z));
-        x.checked_add(y)
-            .and_then(|s| s.checked_add(z))
-            .expect("three values of 128 bits fit 130")
+        U384::sum_of_three(self.abs_diff(other))
     }
 
     /// Returns the largest axis distance to `other`.
     #[must_use]
     #[inline]
     pub fn chebyshev_distance(&self, other: &Self) -> u128 {
-        self.x
-            .abs_diff(other.x)
-            .max(self.y.abs_diff(other.y))
-            .max(self.z.abs_diff(other.z))
+        let [x, y, z] = self.abs_diff(other);
+        x.max(y).max(z)
     }
 
     /// Returns whether `other` is at most `radius_mm` away; the boundary counts, and a negative
@@ -93,9 +180,7 @@ impl WorldPosition {
             return false;
         }
         let r = radius_mm.unsigned_abs();
-        let x = self.x.abs_diff(other.x);
-        let y = self.y.abs_diff(other.y);
-        let z = self.z.abs_diff(other.z);
+        let [x, y, z] = self.abs_diff(other);
         if x > r || y > r || z > r {
             return false;
         }
@@ -105,33 +190,85 @@ impl WorldPosition {
         }
         is_within_wide(x, y, z, r)
     }
+
+    /// Returns which of two points is nearer to this one: `Less` when `a` is, `Equal` when they are
+    /// exactly as far.
+    ///
+    /// ```
+    /// use core::cmp::Ordering;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let near = WorldPosition::new(i128::MAX - 1, 0, 0);
+    /// assert_eq!(WorldPosition::MIN.cmp_distance(&near, &WorldPosition::MAX), Ordering::Less);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn cmp_distance(&self, a: &Self, b: &Self) -> Ordering {
+        self.distance_squared(a).cmp(&self.distance_squared(b))
+    }
+
+    /// Returns the point halfway to `other`, exact for every input; a half millimetre rounds down
+    /// on each axis.
+    ///
+    /// Rounding down, and not towards zero, means that moving both points moves the midpoint by as
+    /// much.
+    ///
+    /// ```
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let a = WorldPosition::new(-3, i128::MAX, i128::MIN);
+    /// let b = WorldPosition::new(0, i128::MAX, i128::MAX);
+    /// assert_eq!(a.midpoint(&b), WorldPosition::new(-2, i128::MAX, -1));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn midpoint(&self, other: &Self) -> Self {
+        Self::new(
+            floor_midpoint(self.x, other.x),
+            floor_midpoint(self.y, other.y),
+            floor_midpoint(self.z, other.z),
+        )
+    }
+
+    /// Returns the smaller coordinate on each axis: the low corner of the box that the two points
+    /// span. [`Ord::min`] picks one of the two points instead.
+    ///
+    /// ```
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let a = WorldPosition::new(-1, 5, 0);
+    /// assert_eq!(a.min_corner(WorldPosition::ORIGIN), WorldPosition::new(-1, 0, 0));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn min_corner(self, other: Self) -> Self {
+        Self::new(
+            self.x.min(other.x),
+            self.y.min(other.y),
+            self.z.min(other.z),
+        )
+    }
+
+    /// Returns the larger coordinate on each axis: the high corner of the box that the two points
+    /// span. [`Ord::max`] picks one of the two points instead.
+    #[must_use]
+    #[inline]
+    pub fn max_corner(self, other: Self) -> Self {
+        Self::new(
+            self.x.max(other.x),
+            self.y.max(other.y),
+            self.z.max(other.z),
+        )
+    }
+}
+
+/// The bits that both share, plus half of those in which they differ: no sum, so no overflow.
+const fn floor_midpoint(a: i128, b: i128) -> i128 {
+    (a & b) + ((a ^ b) >> 1)
 }
 
 /// The rare case of `is_within`, kept out of line so that the common one inlines small.
 #[cold]
 fn is_within_wide(x: u128, y: u128, z: u128, r: u128) -> bool {
-    let [lo, mid, _] = U384::sum_of_squares(x, y, z).limbs();
-    let [r_lo, r_mid, _] = U384::square(r).limbs();
-    mid < r_mid || (mid == r_mid && lo <= r_lo)
-}
-
-impl Add<IVec3_128> for WorldPosition {
-    type Output = Self;
-
-    /// Moves the point.
-    ///
-    /// # Panics
-    /// When a coordinate leaves the universe, in every profile.
-    #[inline]
-    #[track_caller]
-    fn add(self, by: IVec3_128) -> Self {
-        match (
-            self.x.checked_add(by.x),
-            self.y.checked_add(by.y),
-            self.z.checked_add(by.z),
-        ) {
-            (Some(x), Some(y), Some(z)) => Self { x, y, z },
-            _ => panic!("{self:?} + {by:?} leaves the universe; use checked_add to handle that"),
-        }
-    }
+    U384::sum_of_squares(x, y, z) <= U384::square(r)
 }

@@ -1,6 +1,9 @@
 //! Wide integers: sums of three squares of 128-bit values, kept whole.
 
-use core::fmt;
+mod signed;
+mod text;
+
+pub use signed::I384;
 
 /// An unsigned integer of 384 bits, wide enough for any squared distance between two positions.
 ///
@@ -13,6 +16,7 @@ use core::fmt;
 ///
 /// let a = U384::square(u128::MAX);
 /// assert!(U384::from(u128::MAX) < a);
+/// assert_eq!(U384::from(1_000).to_string(), "1000");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct U384 {
@@ -24,17 +28,9 @@ pub struct U384 {
 
 impl U384 {
     /// Zero.
-    pub const ZERO: Self = Self {
-        hi: 0,
-        mid: 0,
-        lo: 0,
-    };
+    pub const ZERO: Self = Self::from_limbs([0; 3]);
     /// The largest value, 2^384 - 1.
-    pub const MAX: Self = Self {
-        hi: u128::MAX,
-        mid: u128::MAX,
-        lo: u128::MAX,
-    };
+    pub const MAX: Self = Self::from_limbs([u128::MAX; 3]);
 
     /// Returns `value * value`, exactly.
     #[must_use]
@@ -44,6 +40,12 @@ impl U384 {
     }
 
     /// Returns `a * b`, exactly.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// assert_eq!(U384::product(1 << 100, 1 << 100).limbs(), [0, 1 << 72, 0]);
+    /// ```
     #[must_use]
     #[inline]
     pub fn product(a: u128, b: u128) -> Self {
@@ -51,33 +53,70 @@ impl U384 {
         Self { hi: 0, mid, lo }
     }
 
+    /// Returns the sum of three squares, which always fits.
+    #[must_use]
+    #[inline]
+    pub fn sum_of_squares(x: u128, y: u128, z: u128) -> Self {
+        Self::square(x)
+            .wrapping_add(Self::square(y))
+            .wrapping_add(Self::square(z))
+    }
+
+    /// Returns the sum of three 128-bit values, which always fits.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// assert_eq!(U384::sum_of_three([u128::MAX; 3]).limbs(), [u128::MAX - 2, 2, 0]);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn sum_of_three([x, y, z]: [u128; 3]) -> Self {
+        Self::from(x)
+            .wrapping_add(Self::from(y))
+            .wrapping_add(Self::from(z))
+    }
+
     /// Returns `self + other`, or `None` past 384 bits.
     #[must_use]
     #[inline]
     pub fn checked_add(self, other: Self) -> Option<Self> {
-        let (lo, carry) = self.lo.carrying_add(other.lo, false);
-        let (mid, carry) = self.mid.carrying_add(other.mid, carry);
-        let (hi, carry) = self.hi.carrying_add(other.hi, carry);
-        if carry {
+        match self.overflowing_add(other) {
+            (sum, false) => Some(sum),
+            (_, true) => None,
+        }
+    }
+
+    /// Returns `self - other`, or `None` when `other` is larger.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// let a = U384::square(1 << 64);
+    /// assert_eq!(a.checked_sub(U384::from(1)), Some(U384::from(u128::MAX)));
+    /// assert_eq!(U384::ZERO.checked_sub(a), None);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        let (lo, borrow) = self.lo.borrowing_sub(other.lo, false);
+        let (mid, borrow) = self.mid.borrowing_sub(other.mid, borrow);
+        let (hi, borrow) = self.hi.borrowing_sub(other.hi, borrow);
+        if borrow {
             None
         } else {
             Some(Self { hi, mid, lo })
         }
     }
 
-    /// Returns the sum of three squares, which always fits.
+    /// Returns the number of bits up to the highest one that is set; zero for zero.
     #[must_use]
     #[inline]
-    pub fn sum_of_squares(x: u128, y: u128, z: u128) -> Self {
-        let (a, b, c) = (Self::square(x), Self::square(y), Self::square(z));
-        let (lo, carry1) = a.lo.carrying_add(b.lo, false);
-        let (mid, over1) = a.mid.carrying_add(b.mid, carry1);
-        let (lo, carry2) = lo.carrying_add(c.lo, false);
-        let (mid, over2) = mid.carrying_add(c.mid, carry2);
-        Self {
-            hi: u128::from(over1) + u128::from(over2),
-            mid,
-            lo,
+    pub const fn bit_length(self) -> u32 {
+        match self {
+            Self { hi: 0, mid: 0, lo } => 128 - lo.leading_zeros(),
+            Self { hi: 0, mid, .. } => 256 - mid.leading_zeros(),
+            Self { hi, .. } => 384 - hi.leading_zeros(),
         }
     }
 
@@ -111,21 +150,42 @@ impl U384 {
             None
         }
     }
+
+    /// Adds modulo 2^384, for sums that are known to fit.
+    #[inline]
+    pub(crate) fn wrapping_add(self, other: Self) -> Self {
+        self.overflowing_add(other).0
+    }
+
+    #[inline]
+    fn overflowing_add(self, other: Self) -> (Self, bool) {
+        let (lo, carry) = self.lo.carrying_add(other.lo, false);
+        let (mid, carry) = self.mid.carrying_add(other.mid, carry);
+        let (hi, carry) = self.hi.carrying_add(other.hi, carry);
+        (Self { hi, mid, lo }, carry)
+    }
+
+    /// Returns the low 128 bits of `self >> bits`, for `bits <= 256`, and whether any of the bits
+    /// shifted out was set.
+    pub(crate) fn shift_right(self, bits: u32) -> (u128, bool) {
+        let [lo, mid, hi] = self.limbs();
+        let join = |high: u128, low: u128, by: u32| match by {
+            0 => (low, false),
+            128 => (high, low != 0),
+            by => (low >> by | high << (128 - by), low << (128 - by) != 0),
+        };
+        if bits <= 128 {
+            join(mid, lo, bits)
+        } else {
+            let (top, lost) = join(hi, mid, bits - 128);
+            (top, lost || lo != 0)
+        }
+    }
 }
 
 impl From<u128> for U384 {
     #[inline]
     fn from(lo: u128) -> Self {
-        Self { hi: 0, mid: 0, lo }
-    }
-}
-
-impl fmt::Debug for U384 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "U384(0x{:032x}_{:032x}_{:032x})",
-            self.hi, self.mid, self.lo
-        )
+        Self::from_limbs([lo, 0, 0])
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Aabb128, IVec3_128, U384, WorldPosition};
+use crate::{Aabb128, I384, IVec3_128, U384, WorldPosition};
 
 /// The written form of points and displacements.
 #[derive(Serialize, Deserialize)]
@@ -64,5 +64,20 @@ impl Serialize for U384 {
 impl<'de> Deserialize<'de> for U384 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <[u128; 3]>::deserialize(deserializer).map(Self::from_limbs)
+    }
+}
+
+/// Written as whether it is negative, and the magnitude.
+impl Serialize for I384 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.is_negative(), self.magnitude()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for I384 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (negative, magnitude) = <(bool, U384)>::deserialize(deserializer)?;
+        let value = Self::from(magnitude);
+        Ok(if negative { -value } else { value })
     }
 }
