@@ -5,6 +5,7 @@
 //! run and checked by the same code.
 
 pub(crate) mod coords;
+pub(crate) mod fuzz;
 pub(crate) mod index;
 pub(crate) mod ops;
 pub(crate) mod oracle;
