@@ -1,5 +1,7 @@
 //! Who is near this position? Exact spatial indexes over a universe of 2^128 millimetres per axis.
 
+mod entity;
+mod hash_map;
 mod id;
 mod linear;
 mod planet;
@@ -8,6 +10,8 @@ mod region;
 mod sector;
 mod tree;
 
+pub use entity::{EntityId, SpatialEntity, SpatialEntityMut};
+pub use hash_map::SpatialHashMap;
 pub use id::DenseId;
 pub use linear::LinearIndex;
 // Positions are part of this API, so a dependant needs no second line in its manifest.
