@@ -8,6 +8,7 @@ mod planet;
 mod query;
 mod region;
 mod sector;
+mod tiles;
 mod tree;
 
 pub use entity::{EntityId, SpatialEntity, SpatialEntityMut};
@@ -23,4 +24,9 @@ pub use sector::{
     SECTOR_BITS, SECTOR_SIZE_MM, SectorCoord, SectorIndex, SectorKey, SectorNeighbors,
     SectorOffset, SectorRangeError,
 };
+pub use tiles::{
+    Collider, Elevation, ElevationError, ElevationRules, EntityPositions, ReindexReport, Tile,
+    TileIndex, TileKind, TilePosition, TileRange,
+};
 pub use tree::{BatchReport, Changes, Mark, MemoryReport, SpatialIndex};
+pub use tree::{BatchReport, Changes, Mark, SpatialIndex};
