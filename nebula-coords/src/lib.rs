@@ -29,4 +29,3 @@ pub use tiles::{
     TileIndex, TileKind, TilePosition, TileRange,
 };
 pub use tree::{BatchReport, Changes, Mark, MemoryReport, SpatialIndex};
-pub use tree::{BatchReport, Changes, Mark, SpatialIndex};
