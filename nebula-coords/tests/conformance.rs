@@ -200,6 +200,12 @@ mod spatial_index {
     behaviours!(tests_for nebula_coords::SpatialIndex<u32>);
 }
 
+mod spatial_hash_map {
+    type Values =
+        nebula_coords::SpatialHashMap<(nebula_coords::EntityId, nebula_math::WorldPosition)>;
+    behaviours!(tests_for Values);
+}
+
 #[test]
 fn the_list_is_long_and_has_no_name_twice() {
     let names: &[&str] = behaviours!(names);

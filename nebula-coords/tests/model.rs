@@ -13,8 +13,8 @@ mod common;
 use common::index::TestIndex;
 use common::ops::{self, Op, Size};
 use common::source::Seeded;
-use nebula_coords::{LinearIndex, Region, SpatialIndex, SpatialQuery};
-use nebula_math::Aabb128;
+use nebula_coords::{EntityId, LinearIndex, Region, SpatialHashMap, SpatialIndex, SpatialQuery};
+use nebula_math::{Aabb128, WorldPosition};
 
 const SEQUENCES: u64 = 2_000;
 
@@ -100,6 +100,11 @@ fn linear_index() {
 #[test]
 fn spatial_index() {
     model::<SpatialIndex<u32>>("spatial_index");
+}
+
+#[test]
+fn spatial_hash_map() {
+    model::<SpatialHashMap<(EntityId, WorldPosition)>>("spatial_hash_map");
 }
 
 /// The sequences must really do what the test claims: run every operation, and ask questions whose

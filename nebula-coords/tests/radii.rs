@@ -17,7 +17,9 @@ use common::coords::at;
 use common::index::TestIndex;
 use common::source::{Seeded, Source};
 use cpu_time::ThreadTime;
-use nebula_coords::{LinearIndex, Metric, Region, SpatialIndex, SpatialQuery};
+use nebula_coords::{
+    EntityId, LinearIndex, Metric, Region, SpatialHashMap, SpatialIndex, SpatialQuery,
+};
 use nebula_math::WorldPosition;
 
 const N: u32 = 100_000;
@@ -104,6 +106,11 @@ fn each_radius_holds_more_than_the_one_before() {
         counts[6] < counts[7] && counts[7] < N as usize,
         "{counts:?}"
     );
+}
+
+#[test]
+fn spatial_hash_map() {
+    right_and_bounded::<SpatialHashMap<(EntityId, WorldPosition)>>();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One face for every index, so that one list of tests runs for all of them.
 
-use nebula_coords::{LinearIndex, Region, SpatialIndex, SpatialQuery};
+use nebula_coords::{EntityId, LinearIndex, Region, SpatialHashMap, SpatialIndex, SpatialQuery};
 use nebula_math::WorldPosition;
 
 /// What every index can do, with ids as plain numbers.
@@ -134,5 +134,49 @@ impl TestIndex for SpatialIndex<u32> {
     }
     fn number(id: u32) -> u32 {
         id
+    }
+}
+
+/// Numbers become ids that differ in the upper half alone, so that a half that is lost shows.
+impl TestIndex for SpatialHashMap<(EntityId, WorldPosition)> {
+    type Id = EntityId;
+    type Query = Self;
+
+    fn empty() -> Self {
+        Self::new()
+    }
+    fn bulk(points: &[(u32, WorldPosition)]) -> Self {
+        let values = points.iter().map(|(id, at)| (Self::id(*id), *at));
+        values.collect()
+    }
+    fn insert(&mut self, id: u32, at: WorldPosition) -> Option<WorldPosition> {
+        Self::insert(self, (Self::id(id), at)).map(|(_, old)| old)
+    }
+    fn update(&mut self, id: u32, to: WorldPosition) -> bool {
+        self.update_position(Self::id(id), to)
+    }
+    fn update_batch(&mut self, moves: &[(u32, WorldPosition)]) -> usize {
+        let moves: Vec<_> = moves.iter().map(|(id, to)| (Self::id(*id), *to)).collect();
+        let report = Self::update_batch(self, &moves);
+        assert_eq!(report.moved + report.unknown, moves.len());
+        report.moved
+    }
+    fn remove(&mut self, id: u32) -> Option<WorldPosition> {
+        self.take(Self::id(id)).map(|(_, old)| old)
+    }
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+    fn validate(&self) -> Result<(), String> {
+        Self::validate(self)
+    }
+    fn query(&self) -> &Self {
+        self
+    }
+    fn id(number: u32) -> EntityId {
+        EntityId(u64::from(number) << 32)
+    }
+    fn number(id: EntityId) -> u32 {
+        u32::try_from(id.0 >> 32).expect("32 bits are left")
     }
 }
