@@ -120,7 +120,17 @@ impl Aabb128 {
         self.min.abs_diff(&self.max)
     }
 
-    /// Returns the eight corners, ordered by x, then y, then z; a flat box repeats some.
+    /// Returns the eight corners: those at `min.x` first, of these the ones at `min.y` first, and of
+    /// these the one at `min.z`. A flat box repeats some.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let corners = Aabb128::UNIVERSE.corners();
+    /// assert_eq!(corners[0], WorldPosition::MIN);
+    /// assert_eq!(corners[1], WorldPosition::new(i128::MIN, i128::MIN, i128::MAX));
+    /// assert_eq!(corners[7], WorldPosition::MAX);
+    /// ```
     #[must_use]
     pub fn corners(&self) -> [WorldPosition; 8] {
         let (lo, hi) = (self.min, self.max);

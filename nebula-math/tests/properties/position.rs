@@ -1,0 +1,145 @@
+//! Points: distances, comparisons, movement.
+
+use core::cmp::Ordering;
+
+use nebula_math::{IVec3_128, WorldPosition, strategies};
+use num_bigint::BigInt;
+use proptest::prelude::*;
+
+use crate::twin::{
+    axes, big, config, fitting, from_u384, outcome, point, saturate, squared_distance, wrap,
+};
+
+fn sums(p: &WorldPosition, v: IVec3_128) -> [BigInt; 3] {
+    let ([px, py, pz], [x, y, z]) = (point(p), axes(v));
+    [px + x, py + y, pz + z]
+}
+
+fn differences(a: &WorldPosition, b: &WorldPosition) -> [BigInt; 3] {
+    let ([ax, ay, az], [bx, by, bz]) = (point(a), point(b));
+    [ax - bx, ay - by, az - bz]
+}
+
+fn at(v: IVec3_128) -> WorldPosition {
+    WorldPosition::from_array(v.to_array())
+}
+
+/// A radius at, just below or just above the distance of a pair, when one exists.
+fn radius_near(a: &WorldPosition, b: &WorldPosition, by: i128) -> i128 {
+    let root = squared_distance(a, b).sqrt() + by;
+    saturate(root)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn distance_squared_is_exact((a, b) in strategies::pair()) {
+        prop_assert_eq!(from_u384(a.distance_squared(&b)), squared_distance(&a, &b));
+    }
+
+    #[test]
+    fn distance_along_axes_is_exact((a, b) in strategies::pair()) {
+        let apart = differences(&a, &b).map(|d| BigInt::from(d.magnitude().clone()));
+        prop_assert_eq!(a.abs_diff(&b).map(BigInt::from), apart.clone());
+        prop_assert_eq!(from_u384(a.manhattan_distance(&b)), apart.iter().sum::<BigInt>());
+        prop_assert_eq!(Some(big(a.chebyshev_distance(&b))), apart.into_iter().max());
+    }
+
+    #[test]
+    fn distance_test_is_within_is_exact(
+        (a, b) in strategies::pair(),
+        any in strategies::radius(),
+        by in -1..=1_i128,
+        near in any::<bool>(),
+    ) {
+        let radius = if near { radius_near(&a, &b, by) } else { any };
+        let exact = radius >= 0 && squared_distance(&a, &b) <= big(radius) * big(radius);
+        prop_assert_eq!(a.is_within(&b, radius), exact);
+        prop_assert_eq!(b.is_within(&a, radius), exact);
+    }
+
+    #[test]
+    fn distance_comparison_is_exact(
+        p in strategies::position(),
+        (a, b) in strategies::pair(),
+        mirror in any::<bool>(),
+    ) {
+        // A mirrored point is exactly as far, which random points never are.
+        let b = match p.offset_to(&a).and_then(|v| p.checked_sub(v)) {
+            Some(mirrored) if mirror => mirrored,
+            _ => b,
+        };
+        let exact = squared_distance(&p, &a).cmp(&squared_distance(&p, &b));
+        prop_assert_eq!(p.cmp_distance(&a, &b), exact);
+        prop_assert_eq!(p.cmp_distance(&b, &a), exact.reverse());
+        prop_assert_eq!(p.cmp_distance(&a, &a), Ordering::Equal);
+    }
+
+    #[test]
+    fn midpoint_rounds_down((a, b) in strategies::pair()) {
+        let ([ax, ay, az], [bx, by, bz]) = (point(&a), point(&b));
+        let exact = [(ax + bx) >> 1, (ay + by) >> 1, (az + bz) >> 1];
+        prop_assert_eq!(point(&a.midpoint(&b)), exact);
+    }
+
+    #[test]
+    fn corners_of_two_points((a, b) in strategies::pair()) {
+        let low = [a.x.min(b.x), a.y.min(b.y), a.z.min(b.z)];
+        let high = [a.x.max(b.x), a.y.max(b.y), a.z.max(b.z)];
+        prop_assert_eq!(a.min_corner(b).to_array(), low);
+        prop_assert_eq!(a.max_corner(b).to_array(), high);
+    }
+
+    #[test]
+    fn offsets_lead_from_point_to_point((a, b) in strategies::pair()) {
+        let exact = fitting(differences(&b, &a));
+        prop_assert_eq!(a.offset_to(&b), exact);
+        prop_assert_eq!(outcome(|| b - a), exact);
+        let wrapped = IVec3_128::from_array(differences(&b, &a).map(wrap));
+        prop_assert_eq!(a.wrapping_offset_to(&b), wrapped);
+        prop_assert_eq!(a.wrapping_add(wrapped), b);
+        if let Some(offset) = exact {
+            prop_assert_eq!(a + offset, b);
+        }
+    }
+
+    #[test]
+    fn movement_is_exact_in_every_form(p in strategies::position(), v in strategies::vector()) {
+        let there = sums(&p, v);
+        let moved = fitting(there.clone()).map(at);
+        prop_assert_eq!(p.checked_add(v), moved);
+        prop_assert_eq!(outcome(|| p + v), moved);
+        prop_assert_eq!(outcome(|| { let mut q = p; q += v; q }), moved);
+        prop_assert_eq!(p.saturating_add(v).to_array(), there.clone().map(saturate));
+        prop_assert_eq!(p.wrapping_add(v).to_array(), there.map(wrap));
+
+        let back = differences(&p, &at(v));
+        let moved = fitting(back.clone()).map(at);
+        prop_assert_eq!(p.checked_sub(v), moved);
+        prop_assert_eq!(outcome(|| p - v), moved);
+        prop_assert_eq!(outcome(|| { let mut q = p; q -= v; q }), moved);
+        prop_assert_eq!(p.saturating_sub(v).to_array(), back.clone().map(saturate));
+        prop_assert_eq!(p.wrapping_sub(v).to_array(), back.map(wrap));
+    }
+}
+
+#[test]
+fn radii_around_the_switch_to_wide_squares_are_exact() {
+    // Squares fit 128 bits below 2^63; each side of that is a different path.
+    for r in [1 << 62, (1 << 63) - 1, 1 << 63, 1 << 64, i128::MAX] {
+        let edge = WorldPosition::new(0, -r, 0);
+        assert!(WorldPosition::ORIGIN.is_within(&edge, r), "{r}");
+        assert!(!WorldPosition::ORIGIN.is_within(&edge, r - 1), "{r}");
+        let beside = WorldPosition::new(1, -r, 0);
+        assert!(!WorldPosition::ORIGIN.is_within(&beside, r), "{r}");
+    }
+}
+
+#[test]
+fn points_past_each_other_by_a_multiple_of_two_to_the_64_are_far() {
+    for k in 64..127 {
+        let far = WorldPosition::new(1 << k, 0, 0);
+        assert!(!WorldPosition::ORIGIN.is_within(&far, 500_000), "2^{k}");
+    }
+}
