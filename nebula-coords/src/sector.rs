@@ -195,6 +195,15 @@ mod tests {
     }
 
     #[test]
+    fn conversions_split_and_join() {
+        let at = WorldPosition::new(-1, 0, SECTOR_SIZE_MM);
+        let split = SectorCoord::from(at);
+        assert_eq!(split, SectorCoord::from(&at));
+        assert_eq!(WorldPosition::try_from(split), Ok(at));
+        assert_eq!(SectorKey::from(split.sector), SectorKey::from_world(&at));
+    }
+
+    #[test]
     fn text_shows_sector_and_offset() {
         let split = SectorCoord::from_world(&WorldPosition::new(-1, 0, SECTOR_SIZE_MM));
         assert_eq!(split.to_string(), "[-1, 0, 1] + (4294967295, 0, 0) mm");

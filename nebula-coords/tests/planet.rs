@@ -249,6 +249,41 @@ fn edges_and_corners_cover_the_whole_cube() {
 }
 
 #[test]
+fn edges_agree_to_the_last_bit_all_along() {
+    // A planet so large that one bit of the direction shows in the position.
+    let planet = Planet::new(WorldPosition::ORIGIN, 1 << 120).unwrap();
+    for part in 0..500_u32 {
+        let c = f64::from(part).mul_add(1.0 / 250.0, -1.0) / 1.000_1;
+        for cube in [[1.0, -1.0, c], [-1.0, c, 1.0], [c, 1.0, 1.0]] {
+            let positions: Vec<_> = faces_at(cube)
+                .iter()
+                .map(|face| planet.to_world(&on_face(*face, cube, 0)).unwrap())
+                .collect();
+            assert_eq!(positions.len(), 2);
+            assert_eq!(positions[0], positions[1], "{cube:?}");
+        }
+    }
+}
+
+#[test]
+fn bounds_touch_the_middle_of_every_face() {
+    let planet = earth();
+    let bounds = planet.bounds();
+    for face in CubeFace::ALL {
+        let top = |altitude| {
+            planet
+                .to_world(&FaceCoord::new(face, 0.0, 0.0, altitude).unwrap())
+                .unwrap()
+        };
+        assert!(
+            bounds.contains(&top(0)) && !bounds.contains(&top(1)),
+            "{face}"
+        );
+    }
+    assert!(bounds.contains(&planet.center()));
+}
+
+#[test]
 fn every_face_gives_an_edge_or_corner_the_same_position() {
     let small = Planet::new(WorldPosition::new(3, -7, 1), 1_000).unwrap();
     let huge = Planet::new(WorldPosition::ORIGIN, i128::MAX / 4).unwrap();
