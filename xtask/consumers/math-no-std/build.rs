@@ -1,0 +1,6 @@
+//! The C library brings the start code, which calls `main`.
+
+fn main() {
+    println!("cargo::rustc-link-lib=c");
+    println!("cargo::rerun-if-changed=build.rs");
+}
