@@ -201,9 +201,7 @@ mod spatial_index {
 }
 
 mod spatial_hash_map {
-    type Values =
-        nebula_coords::SpatialHashMap<(nebula_coords::EntityId, nebula_math::WorldPosition)>;
-    behaviours!(tests_for Values);
+    behaviours!(tests_for crate::common::adapters::HashMap);
 }
 
 #[test]

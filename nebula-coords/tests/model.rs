@@ -10,11 +10,12 @@
 )]
 mod common;
 
+use common::adapters::HashMap;
 use common::index::TestIndex;
 use common::ops::{self, Op, Size};
 use common::source::Seeded;
-use nebula_coords::{EntityId, LinearIndex, Region, SpatialHashMap, SpatialIndex, SpatialQuery};
-use nebula_math::{Aabb128, WorldPosition};
+use nebula_coords::{LinearIndex, Region, SpatialIndex, SpatialQuery};
+use nebula_math::Aabb128;
 
 const SEQUENCES: u64 = 2_000;
 
@@ -104,7 +105,7 @@ fn spatial_index() {
 
 #[test]
 fn spatial_hash_map() {
-    model::<SpatialHashMap<(EntityId, WorldPosition)>>("spatial_hash_map");
+    model::<HashMap>("spatial_hash_map");
 }
 
 /// The sequences must really do what the test claims: run every operation, and ask questions whose

@@ -10,6 +10,7 @@ use core::hint::black_box;
 use core::ops::ControlFlow;
 
 use allocation_counter::measure;
+use common::adapters::HashMap;
 use common::coords::{SECTOR, at};
 use common::index::TestIndex;
 use common::source::{Seeded, Source};
@@ -98,4 +99,9 @@ fn linear_index() {
 #[test]
 fn spatial_index() {
     regions_allocate_nothing::<SpatialIndex<u32>>();
+}
+
+#[test]
+fn spatial_hash_map() {
+    regions_allocate_nothing::<HashMap>();
 }

@@ -2,6 +2,7 @@
 
 use nebula_coords::{LinearIndex, SpatialIndex};
 
+use super::adapters::HashMap;
 use super::index::TestIndex;
 use super::ops::{self, Size};
 use super::source::Bytes;
@@ -18,6 +19,7 @@ pub(crate) fn index_ops(data: &[u8]) {
     // Big integers check the twin once, as an index of its own.
     check::<LinearIndex<u32>>(data, 16);
     check::<SpatialIndex<u32>>(data, 0);
+    check::<HashMap>(data, 0);
 }
 
 fn check<X: TestIndex>(data: &[u8], oracle_up_to: usize) {

@@ -4,6 +4,7 @@
 //! The fuzz crate includes this module too, so that a fuzz input and a model sequence are read,
 //! run and checked by the same code.
 
+pub(crate) mod adapters;
 pub(crate) mod coords;
 pub(crate) mod fuzz;
 pub(crate) mod index;
