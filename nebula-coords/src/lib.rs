@@ -1,17 +1,21 @@
 //! Who is near this position? Exact spatial indexes over a universe of 2^128 millimetres per axis.
 
 mod entity;
+mod grid;
 mod hash_map;
 mod id;
 mod linear;
+mod nearest;
 mod planet;
 mod query;
 mod region;
 mod sector;
+mod stats;
 mod tiles;
 mod tree;
 
 pub use entity::{EntityId, SpatialEntity, SpatialEntityMut};
+pub use grid::{CellKey, CellSizeError, SpatialGrid};
 pub use hash_map::SpatialHashMap;
 pub use id::DenseId;
 pub use linear::LinearIndex;
@@ -24,6 +28,7 @@ pub use sector::{
     SECTOR_BITS, SECTOR_SIZE_MM, SectorCoord, SectorIndex, SectorKey, SectorNeighbors,
     SectorOffset, SectorRangeError,
 };
+pub use stats::{Measured, Occupancy, QueryStats, StatsSummary};
 pub use tiles::{
     Collider, Elevation, ElevationError, ElevationRules, EntityPositions, ReindexReport, Tile,
     TileIndex, TileKind, TilePosition, TileRange,
