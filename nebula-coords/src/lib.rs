@@ -10,6 +10,7 @@ mod planet;
 mod query;
 mod region;
 mod sector;
+mod sorted;
 mod stats;
 mod tiles;
 mod tree;
@@ -28,6 +29,7 @@ pub use sector::{
     SECTOR_BITS, SECTOR_SIZE_MM, SectorCoord, SectorIndex, SectorKey, SectorNeighbors,
     SectorOffset, SectorRangeError,
 };
+pub use sorted::{PairScratch, Particle, SortedIndex};
 pub use stats::{Measured, Occupancy, QueryStats, StatsSummary};
 pub use tiles::{
     Collider, Elevation, ElevationError, ElevationRules, EntityPositions, ReindexReport, Tile,
