@@ -1,5 +1,6 @@
 //! Who is near this position? Exact spatial indexes over a universe of 2^128 millimetres per axis.
 
+mod cache;
 mod entity;
 mod grid;
 mod hash_map;
@@ -12,9 +13,11 @@ mod region;
 mod sector;
 mod sorted;
 mod stats;
+mod store;
 mod tiles;
 mod tree;
 
+pub use cache::QueryCache;
 pub use entity::{EntityId, SpatialEntity, SpatialEntityMut};
 pub use grid::{CellKey, CellSizeError, SpatialGrid};
 pub use hash_map::SpatialHashMap;
@@ -31,6 +34,7 @@ pub use sector::{
 };
 pub use sorted::{PairScratch, Particle, SortedIndex};
 pub use stats::{Measured, Occupancy, QueryStats, StatsSummary};
+pub use store::SpatialStore;
 pub use tiles::{
     Collider, Elevation, ElevationError, ElevationRules, EntityPositions, ReindexReport, Tile,
     TileIndex, TileKind, TilePosition, TileRange,
