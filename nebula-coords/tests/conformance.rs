@@ -204,6 +204,18 @@ mod spatial_hash_map {
     behaviours!(tests_for crate::common::adapters::HashMap);
 }
 
+mod spatial_grid {
+    behaviours!(tests_for crate::common::grids::DefaultGrid);
+}
+
+mod spatial_grid_of_columns {
+    behaviours!(tests_for crate::common::grids::Grid<10_000, true>);
+}
+
+mod sorted_index {
+    behaviours!(tests_for crate::common::grids::DefaultSorted);
+}
+
 #[test]
 fn the_list_is_long_and_has_no_name_twice() {
     let names: &[&str] = behaviours!(names);

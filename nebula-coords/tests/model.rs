@@ -11,6 +11,7 @@
 mod common;
 
 use common::adapters::HashMap;
+use common::grids::{DefaultGrid, DefaultSorted, Grid, Sorted};
 use common::index::TestIndex;
 use common::ops::{self, Op, Size};
 use common::source::Seeded;
@@ -106,6 +107,41 @@ fn spatial_index() {
 #[test]
 fn spatial_hash_map() {
     model::<HashMap>("spatial_hash_map");
+}
+
+#[test]
+fn spatial_grid() {
+    model::<DefaultGrid>("spatial_grid");
+}
+
+/// Cells of every kind: the smallest, the largest, columns, and sizes that divide nothing evenly.
+#[test]
+fn spatial_grid_of_odd_cells() {
+    let test = "spatial_grid_of_odd_cells";
+    for seed in 0..100 {
+        sequence::<Grid<1, false>>(test, seed, 4);
+        sequence::<Grid<1, true>>(test, seed, 4);
+        sequence::<Grid<7, false>>(test, seed, 4);
+        sequence::<Grid<4_294_967_295, true>>(test, seed, 4);
+        sequence::<Grid<{ i128::MAX / 3 }, false>>(test, seed, 4);
+        sequence::<Grid<{ i128::MAX }, false>>(test, seed, 4);
+    }
+}
+
+#[test]
+fn sorted_index() {
+    model::<DefaultSorted>("sorted_index");
+}
+
+#[test]
+fn sorted_index_of_odd_cells() {
+    let test = "sorted_index_of_odd_cells";
+    for seed in 0..100 {
+        sequence::<Sorted<1>>(test, seed, 4);
+        sequence::<Sorted<{ 1 << 32 }>>(test, seed, 4);
+        sequence::<Sorted<{ 1 << 100 }>>(test, seed, 4);
+        sequence::<Sorted<{ i128::MAX }>>(test, seed, 4);
+    }
 }
 
 /// The sequences must really do what the test claims: run every operation, and ask questions whose

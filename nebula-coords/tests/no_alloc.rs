@@ -12,6 +12,7 @@ use core::ops::ControlFlow;
 use allocation_counter::measure;
 use common::adapters::HashMap;
 use common::coords::{SECTOR, at};
+use common::grids::{DefaultGrid, DefaultSorted};
 use common::index::TestIndex;
 use common::source::{Seeded, Source};
 use nebula_coords::{LinearIndex, Metric, Region, SpatialIndex, SpatialQuery};
@@ -104,4 +105,14 @@ fn spatial_index() {
 #[test]
 fn spatial_hash_map() {
     regions_allocate_nothing::<HashMap>();
+}
+
+#[test]
+fn spatial_grid() {
+    regions_allocate_nothing::<DefaultGrid>();
+}
+
+#[test]
+fn sorted_index() {
+    regions_allocate_nothing::<DefaultSorted>();
 }

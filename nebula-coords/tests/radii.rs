@@ -16,6 +16,7 @@ use std::sync::LazyLock;
 
 use common::adapters::HashMap;
 use common::coords::at;
+use common::grids::{DefaultGrid, DefaultSorted};
 use common::index::TestIndex;
 use common::source::{Seeded, Source};
 use cpu_time::ThreadTime;
@@ -145,4 +146,24 @@ fn spatial_hash_map() {
 #[test]
 fn spatial_hash_map_nearest() {
     nearest_is_right_and_bounded::<HashMap>();
+}
+
+#[test]
+fn spatial_grid() {
+    right_and_bounded::<DefaultGrid>();
+}
+
+#[test]
+fn spatial_grid_nearest() {
+    nearest_is_right_and_bounded::<DefaultGrid>();
+}
+
+#[test]
+fn sorted_index() {
+    right_and_bounded::<DefaultSorted>();
+}
+
+#[test]
+fn sorted_index_nearest() {
+    nearest_is_right_and_bounded::<DefaultSorted>();
 }

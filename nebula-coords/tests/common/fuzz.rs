@@ -3,6 +3,7 @@
 use nebula_coords::{LinearIndex, SpatialIndex};
 
 use super::adapters::HashMap;
+use super::grids::{DefaultGrid, DefaultSorted};
 use super::index::TestIndex;
 use super::ops::{self, Size};
 use super::source::Bytes;
@@ -19,6 +20,8 @@ pub(crate) fn index_ops(data: &[u8]) {
     // Big integers check the twin once, as an index of its own.
     check::<LinearIndex<u32>>(data, 16);
     check::<SpatialIndex<u32>>(data, 0);
+    check::<DefaultGrid>(data, 0);
+    check::<DefaultSorted>(data, 0);
     check::<HashMap>(data, 0);
 }
 

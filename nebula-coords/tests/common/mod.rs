@@ -7,6 +7,7 @@
 pub(crate) mod adapters;
 pub(crate) mod coords;
 pub(crate) mod fuzz;
+pub(crate) mod grids;
 pub(crate) mod index;
 pub(crate) mod ops;
 pub(crate) mod oracle;
