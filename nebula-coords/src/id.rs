@@ -21,7 +21,7 @@ use core::fmt::Debug;
 /// }
 /// assert_eq!(Npc { row: 7, generation: 2 }.dense_index(), 7);
 /// ```
-pub trait DenseId: Copy + Ord + Debug {
+pub trait DenseId: Copy + Ord + Debug + Send + Sync {
     /// Returns the number that finds this id in a table.
     fn dense_index(self) -> u32;
 }

@@ -11,10 +11,14 @@ mod kernel;
 mod leaf;
 mod nearest;
 mod node;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod query;
 mod remove;
 mod report;
 mod shape;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod sphere;
 mod table;
 mod update;
@@ -273,7 +277,7 @@ impl<I: DenseId> SpatialIndex<I> {
         if spot == Spot::VACANT {
             return None;
         }
-        let stored = self.leaves.get(spot.leaf).ids()[spot.seated().slot as usize];
+        let stored = self.leaves.get(spot.leaf).ids()[spot.slot as usize];
         (stored == id).then_some(spot)
     }
 

@@ -57,6 +57,12 @@ impl<T> Arena<T> {
         self.items.iter().flatten()
     }
 
+    /// Returns all places, holes included, to be worked on apart from each other.
+    #[cfg(feature = "rayon")]
+    pub(super) fn places_mut(&mut self) -> &mut [Option<T>] {
+        &mut self.items
+    }
+
     /// Returns the bytes the list itself takes, holes included.
     pub(super) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<Option<T>>() + self.free.capacity() * size_of::<u32>()

@@ -125,8 +125,13 @@ impl<I: DenseId> ChangeLog<I> {
     }
 
     #[inline]
+    pub(super) fn is_recording(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    #[inline]
     pub(super) fn note_id(&mut self, id: I) {
-        if !self.marks.is_empty() {
+        if self.is_recording() {
             let named = self.named.entry(id.dense_index());
             if *named != self.epoch {
                 *named = self.epoch;
@@ -137,7 +142,7 @@ impl<I: DenseId> ChangeLog<I> {
 
     #[inline]
     pub(super) fn note_leaf(&mut self, leaf: &mut Leaf<I>) {
-        if !self.marks.is_empty() && leaf.reported != self.epoch {
+        if self.is_recording() && leaf.reported != self.epoch {
             leaf.reported = self.epoch;
             self.cubes.push(leaf.cube);
             if self.cubes.len() > CUBES {

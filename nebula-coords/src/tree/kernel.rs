@@ -207,3 +207,136 @@ fn far(block: &Block, center: [f64; 3]) -> [f64; LANES] {
     }
     squares
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cube::Cube;
+    use super::super::node::Place;
+    use super::super::shape::{BoxShape, Shape};
+    use super::super::sphere::Sphere;
+    use super::*;
+
+    struct Random(u64);
+
+    impl Random {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        }
+
+        /// Returns a number of a random size: small ones are as likely as huge ones.
+        fn wide(&mut self, bits: u32) -> u128 {
+            let all = u128::from(self.word()) << 64 | u128::from(self.word());
+            let bits = u32::try_from(self.word()).unwrap_or(0) % (bits + 1);
+            all.unbounded_shr(128 - bits)
+        }
+    }
+
+    /// Returns a leaf of random points in a cube of random size, and a sphere that ends near one.
+    fn scene(random: &mut Random) -> (Leaf<u32>, Sphere) {
+        let level = u8::try_from(random.word() % 129).expect("small");
+        let all = [0; 3].map(|_| u128::from(random.word()) << 64 | u128::from(random.word()));
+        let cube = Cube::around(&all, level);
+        let inside = |random: &mut Random| cube.origin.map(|v| v | random.wide(level.into()));
+        let points: Vec<_> = (0..64).map(|id| (id, inside(random))).collect();
+        let leaf = Leaf::new(cube, Place::Root, 64, &points);
+        let center = match random.word() % 3 {
+            0 => inside(random),
+            1 => cube.origin.map(|v| v.saturating_sub(random.wide(128))),
+            _ => cube.origin.map(|v| v.saturating_add(random.wide(128))),
+        };
+        let edge = points[0].1;
+        let far = (0..3)
+            .map(|k| center[k].abs_diff(edge[k]))
+            .max()
+            .unwrap_or(0);
+        let radius = (far + far / 4)
+            .saturating_add(random.wide(3))
+            .min(u128::MAX >> 1);
+        let bounds = BoxShape {
+            low: [0; 3],
+            high: [u128::MAX; 3],
+        };
+        (
+            leaf,
+            Sphere {
+                center,
+                radius,
+                bounds,
+            },
+        )
+    }
+
+    /// The floats in the kernel against the integers of `Sphere::contains`.
+    #[test]
+    fn the_kernel_agrees_with_exact_arithmetic() {
+        let cases =
+            std::env::var("NEBULA_KERNEL_CASES").map_or(200_000, |n| n.parse().expect("a number"));
+        let mut random = Random(42);
+        let (mut asked, mut inside) = (0, 0);
+        while asked < cases {
+            let (leaf, sphere) = scene(&mut random);
+            let mut out = [0; 64];
+            let found = sphere.scan(&leaf, 0, &mut out);
+            let exact: Vec<u32> = leaf
+                .points()
+                .filter(|(_, key)| sphere.contains(key))
+                .map(|(id, _)| id)
+                .collect();
+            assert_eq!(
+                &out[..found],
+                exact,
+                "{:x?} {:x}",
+                sphere.center,
+                sphere.radius
+            );
+            asked += leaf.len();
+            inside += found;
+        }
+        assert!(
+            inside > asked / 10 && inside < asked / 10 * 9,
+            "{inside} of {asked} inside"
+        );
+    }
+
+    #[test]
+    fn a_point_on_the_boundary_is_inside_and_one_past_it_is_not() {
+        for origin in [0_u128, 1 << 70, u128::MAX - 5_000_000] {
+            let cube = Cube {
+                origin: [origin; 3],
+                level: 128,
+            };
+            // 3^2 + 4^2 + 12^2 = 13^2, scaled until f32 can no longer tell the neighbours apart.
+            for scale in [1, 1_000, 100_000] {
+                let points: Vec<_> = [[3, 4, 12], [3, 4, 13]]
+                    .iter()
+                    .enumerate()
+                    .map(|(id, p)| {
+                        (
+                            id,
+                            p.map(|v: u128| origin + v * scale - u128::from(v == 13) * (scale - 1)),
+                        )
+                    })
+                    .collect();
+                let leaf = Leaf::new(cube, Place::Root, 8, &points);
+                let bounds = BoxShape {
+                    low: [0; 3],
+                    high: [u128::MAX; 3],
+                };
+                let sphere = Sphere {
+                    center: [origin; 3],
+                    radius: 13 * scale,
+                    bounds,
+                };
+                let mut out = [9; 8];
+                assert_eq!(
+                    (sphere.scan(&leaf, 0, &mut out), out[0]),
+                    (1, 0),
+                    "{origin:x} {scale}"
+                );
+            }
+        }
+    }
+}

@@ -7,6 +7,10 @@ use super::node::Place;
 /// Points of a block; the width of the widest vector register we use.
 pub(super) const LANES: usize = 8;
 
+/// Marks a point that waits to leave its leaf while a batch is applied. It stands in the x offset,
+/// whose two highest bits are free, because a batch touches that word anyway.
+const WAITING: u32 = 1 << 31;
+
 /// Offsets of eight points, one axis after the other, as vector registers want them.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
@@ -74,9 +78,7 @@ impl<I: Copy> Leaf<I> {
     #[inline]
     pub(super) fn key(&self, slot: usize) -> Key {
         if self.frame.is_exact() {
-            let block = &self.blocks[slot / LANES];
-            self.frame
-                .key([0, 1, 2].map(|axis| block.axes[axis][slot % LANES]))
+            self.frame.key(self.offsets(slot))
         } else {
             self.keys[slot]
         }
@@ -101,6 +103,40 @@ impl<I: Copy> Leaf<I> {
         }
         self.set(slot, key);
         slot
+    }
+
+    /// Moves a point if it stays in this leaf's cube; else marks it as waiting to cross, and returns
+    /// `false`. So does a point that waits already: its moves keep their order.
+    #[inline]
+    pub(super) fn try_move(&mut self, slot: usize, key: Key) -> bool {
+        let waits = &mut self.blocks[slot / LANES].axes[0][slot % LANES];
+        if *waits & WAITING != 0 {
+            return false;
+        }
+        if !self.cube.contains(&key) {
+            *waits |= WAITING;
+            return false;
+        }
+        self.set(slot, key);
+        true
+    }
+
+    /// Takes the mark of a waiting point away, if it is still there.
+    pub(super) fn stop_waiting(&mut self, slot: usize) {
+        self.blocks[slot / LANES].axes[0][slot % LANES] &= !WAITING;
+    }
+
+    #[inline]
+    fn is_waiting(&self, slot: usize) -> bool {
+        self.blocks[slot / LANES].axes[0][slot % LANES] & WAITING != 0
+    }
+
+    #[inline]
+    fn offsets(&self, slot: usize) -> [u32; 3] {
+        let [x, y, z] = self.blocks[slot / LANES]
+            .axes
+            .map(|axis| axis[slot % LANES]);
+        [x & !WAITING, y, z]
     }
 
     /// Moves a point within this leaf's cube.
@@ -157,7 +193,14 @@ impl<I: Copy> Leaf<I> {
             core::mem::take(&mut self.keys)
         };
         keys[slot] = key;
+        // A point on its way in may find a mark left behind by one that was there before.
+        let waiting: Vec<_> = (0..self.len())
+            .filter(|other| *other != slot && self.is_waiting(*other))
+            .collect();
         self.encode(keys);
+        for slot in waiting {
+            self.blocks[slot / LANES].axes[0][slot % LANES] |= WAITING;
+        }
     }
 
     /// Writes every point anew in the frame that fits cube and points.
@@ -226,8 +269,9 @@ impl<I: Copy> Leaf<I> {
                     self.cube
                 ));
             }
-            let block = &self.blocks[slot / LANES];
-            let written = [0, 1, 2].map(|axis| block.axes[axis][slot % LANES]);
+            let written = self.blocks[slot / LANES]
+                .axes
+                .map(|axis| axis[slot % LANES]);
             if self.frame.offsets(&key) != Some(written) {
                 return Err(format!(
                     "point {key:x?} is written as {written:?} in {:x?}",

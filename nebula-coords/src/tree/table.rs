@@ -7,35 +7,11 @@ pub(super) struct Spot {
     pub(super) slot: u32,
 }
 
-/// Marks an id that waits to leave its leaf while a batch is applied; no leaf has that many slots.
-const WAITING: u32 = 1 << 31;
-
 impl Spot {
     pub(super) const VACANT: Self = Self {
         leaf: u32::MAX,
         slot: u32::MAX,
     };
-
-    #[inline]
-    pub(super) fn is_waiting(self) -> bool {
-        self.slot & WAITING != 0
-    }
-
-    #[inline]
-    pub(super) fn waiting(self) -> Self {
-        Self {
-            slot: self.slot | WAITING,
-            ..self
-        }
-    }
-
-    #[inline]
-    pub(super) fn seated(self) -> Self {
-        Self {
-            slot: self.slot & !WAITING,
-            ..self
-        }
-    }
 }
 
 const PAGE_BITS: u32 = 12;
@@ -106,12 +82,5 @@ mod tests {
         assert_eq!((table.get(u32::MAX), table.get(0)), (spot, Spot::VACANT));
         assert_eq!(table.used(), 1);
         assert!(table.bytes() < 20 << 20);
-    }
-
-    #[test]
-    fn a_waiting_spot_is_the_same_spot() {
-        let spot = Spot { leaf: 1, slot: 2 };
-        assert!(spot.waiting().is_waiting() && !spot.is_waiting());
-        assert_eq!(spot.waiting().seated(), spot);
     }
 }

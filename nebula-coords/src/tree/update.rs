@@ -44,33 +44,65 @@ impl<I: DenseId> SpatialIndex<I> {
         self.tidy(spot.leaf);
     }
 
-    /// See `update_batch`: moves within leaves first, then the few that cross, in batch order.
+    /// See `update_batch`: moves within leaves first, then the few that cross, in batch order. The
+    /// two steps make the outcome the same for any number of threads.
     pub(super) fn move_all(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
-        let mut report = BatchReport::default();
-        let mut crossing: Vec<usize> = Vec::new();
-        for (at, (id, to)) in moves.iter().enumerate() {
-            let Some(spot) = self.spot(*id) else {
-                report.unknown += 1;
-                continue;
-            };
-            report.moved += 1;
-            let key = key_of(to);
-            if spot.is_waiting() || !self.move_in_place(*id, spot.seated(), key) {
-                // A later entry for an id that waits to cross must wait behind it.
-                self.table.set(id.dense_index(), spot.waiting());
-                crossing.push(at);
-            }
+        let seated = self.seat_all(moves);
+        if self.changes.is_recording() {
+            self.note_moves(moves);
         }
-        report.crossed = crossing.len();
-        for at in crossing {
-            let (id, to) = moves[at];
-            let spot = self.spot(id).expect("moves remove nobody").seated();
-            self.table.set(id.dense_index(), spot);
+        for at in &seated.crossing {
+            let (id, to) = moves[*at];
+            let spot = self.spot(id).expect("moves remove nobody");
+            self.leaves
+                .get_mut(spot.leaf)
+                .stop_waiting(spot.slot as usize);
             let key = key_of(&to);
             if !self.move_in_place(id, spot, key) {
                 self.cross(id, spot, key);
             }
         }
-        report
+        BatchReport {
+            moved: moves.len() - seated.unknown,
+            crossed: seated.crossing.len(),
+            unknown: seated.unknown,
+        }
     }
+
+    fn seat_all(&mut self, moves: &[(I, WorldPosition)]) -> Seated {
+        #[cfg(feature = "rayon")]
+        if moves.len() >= super::parallel::WORTH_IT {
+            return self.seat_all_in_parallel(moves);
+        }
+        let mut seated = Seated::default();
+        for (at, (id, to)) in moves.iter().enumerate() {
+            let Some(spot) = self.spot(*id) else {
+                seated.unknown += 1;
+                continue;
+            };
+            let leaf = self.leaves.get_mut(spot.leaf);
+            if !leaf.try_move(spot.slot as usize, key_of(to)) {
+                seated.crossing.push(at);
+            }
+        }
+        seated
+    }
+
+    /// Records a batch in the change feed, before anything crosses.
+    fn note_moves(&mut self, moves: &[(I, WorldPosition)]) {
+        for (id, _) in moves {
+            if let Some(spot) = self.spot(*id) {
+                self.changes.note_id(*id);
+                self.changes.note_leaf(self.leaves.get_mut(spot.leaf));
+            }
+        }
+    }
+}
+
+/// The outcome of the first step of a batch.
+#[derive(Default)]
+pub(super) struct Seated {
+    /// Entries that have to leave their leaf, in batch order.
+    pub(super) crossing: Vec<usize>,
+    pub(super) unknown: usize,
 }

@@ -1,0 +1,102 @@
+//! The first step of a batch on several threads: each owns a run of leaves and writes only there.
+
+use nebula_math::WorldPosition;
+use rayon::prelude::*;
+
+use super::SpatialIndex;
+use super::cube::key_of;
+use super::leaf::Leaf;
+use super::table::Spot;
+use super::update::Seated;
+use crate::DenseId;
+
+/// Below this many moves the threads cost more than they save.
+pub(super) const WORTH_IT: usize = 4_096;
+
+/// How many moves are looked up at a time.
+const CHUNK: usize = 8_192;
+
+/// A move that knows where its point is.
+#[derive(Clone, Copy)]
+struct Found {
+    spot: Spot,
+    at: usize,
+}
+
+/// Moves of one chunk, by the run of leaves they go to.
+struct Sorted {
+    runs: Vec<Vec<Found>>,
+    unknown: usize,
+}
+
+impl<I: DenseId + Send + Sync> SpatialIndex<I> {
+    /// Does what `seat_all` does. Moves of one point go to one run of leaves and keep their order
+    /// there, so the outcome is the same for any number of threads.
+    pub(super) fn seat_all_in_parallel(&mut self, moves: &[(I, WorldPosition)]) -> Seated {
+        let runs = rayon::current_num_threads() * 4;
+        let run_length = self.leaves.places_mut().len().div_ceil(runs).max(1);
+        let sorted: Vec<_> = moves
+            .par_chunks(CHUNK)
+            .enumerate()
+            .map(|(chunk, moves)| self.sort_moves(chunk * CHUNK, moves, runs, run_length))
+            .collect();
+        let mut crossing: Vec<usize> = self
+            .leaves
+            .places_mut()
+            .par_chunks_mut(run_length)
+            .enumerate()
+            .flat_map_iter(|(run, leaves)| {
+                let first = run * run_length;
+                let found = sorted.iter().flat_map(move |chunk| &chunk.runs[run]);
+                seat(leaves, first, found, moves)
+            })
+            .collect();
+        crossing.par_sort_unstable();
+        Seated {
+            crossing,
+            unknown: sorted.iter().map(|chunk| chunk.unknown).sum(),
+        }
+    }
+
+    /// Looks up the points of a chunk of moves, and sorts the moves by run of leaves.
+    fn sort_moves(
+        &self,
+        first: usize,
+        moves: &[(I, WorldPosition)],
+        runs: usize,
+        run_length: usize,
+    ) -> Sorted {
+        let mut sorted = Sorted {
+            runs: vec![Vec::new(); runs],
+            unknown: 0,
+        };
+        for (at, (id, _)) in moves.iter().enumerate() {
+            match self.spot(*id) {
+                None => sorted.unknown += 1,
+                Some(spot) => sorted.runs[spot.leaf as usize / run_length].push(Found {
+                    spot,
+                    at: first + at,
+                }),
+            }
+        }
+        sorted
+    }
+}
+
+/// Moves points within a run of leaves, and returns the moves that have to leave theirs.
+fn seat<'a, I: DenseId>(
+    leaves: &mut [Option<Leaf<I>>],
+    first: usize,
+    found: impl Iterator<Item = &'a Found>,
+    moves: &[(I, WorldPosition)],
+) -> Vec<usize> {
+    let mut crossing = Vec::new();
+    for Found { spot, at } in found {
+        let leaf = leaves[spot.leaf as usize - first].as_mut();
+        let leaf = leaf.expect("the table names leaves in use");
+        if !leaf.try_move(spot.slot as usize, key_of(&moves[*at].1)) {
+            crossing.push(*at);
+        }
+    }
+    crossing
+}

@@ -1,0 +1,327 @@
+//! What only `SpatialIndex` does: batches, the change feed, generations, snapshots, reports.
+
+#[expect(
+    dead_code,
+    reason = "each test binary uses its own part of the common module"
+)]
+mod common;
+
+use common::source::{Seeded, Source};
+use nebula_coords::{DenseId, LinearIndex, SpatialIndex, SpatialQuery};
+use nebula_math::WorldPosition;
+
+/// Returns points in a few crowds, some of them astride a sector edge or the middle of the universe.
+fn crowd(source: &mut Seeded, count: u32) -> Vec<(u32, WorldPosition)> {
+    let centers = [0, 1 << 32, -(1 << 40), i128::MAX - (1 << 20)];
+    let near = |source: &mut Seeded, center: i128| {
+        center.saturating_add(i128::from(source.below(1 << 21)) - (1 << 20))
+    };
+    (0..count)
+        .map(|id| {
+            let center = source.pick(&centers);
+            let [x, y, z] = [0; 3].map(|_| near(source, center));
+            (id, WorldPosition::new(x, y, z))
+        })
+        .collect()
+}
+
+/// Returns a random walk of every point, with leaps, unknown ids and ids named twice.
+fn walk(source: &mut Seeded, points: &[(u32, WorldPosition)]) -> Vec<(u32, WorldPosition)> {
+    let mut moves = Vec::new();
+    for (id, at) in points {
+        let step = |source: &mut Seeded, v: i128| {
+            let reach = if source.below(20) == 0 {
+                1 << 33
+            } else {
+                5_000
+            };
+            v.saturating_add(i128::from(source.below(2 * reach)) - i128::from(reach))
+        };
+        for _ in 0..1 + source.below(8) / 7 {
+            let [x, y, z] = [at.x, at.y, at.z].map(|v| step(source, v));
+            moves.push((*id, WorldPosition::new(x, y, z)));
+        }
+        if source.below(50) == 0 {
+            moves.push((1_000_000 + id, *at));
+        }
+    }
+    moves
+}
+
+#[test]
+fn the_last_entry_of_a_batch_wins_whether_or_not_it_crosses() {
+    for seed in 0..20 {
+        let mut source = Seeded(seed);
+        let points = crowd(&mut source, 3_000);
+        let mut index = SpatialIndex::from_points(&points);
+        let mut twin = LinearIndex::new();
+        for (id, at) in &points {
+            twin.insert(*id, *at);
+        }
+        for _ in 0..3 {
+            let moves = walk(&mut source, &points);
+            let report = index.update_batch(&moves);
+            let known = moves
+                .iter()
+                .filter(|(id, to)| twin.update(*id, *to))
+                .count();
+            assert_eq!(
+                (report.moved, report.unknown),
+                (known, moves.len() - known),
+                "seed {seed}"
+            );
+            assert!(
+                report.crossed > 0 && report.crossed < report.moved,
+                "seed {seed}: {report:?}"
+            );
+            index
+                .validate()
+                .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            let mut now: Vec<_> = index.iter().collect();
+            now.sort_unstable();
+            assert!(twin.iter().eq(now), "seed {seed}");
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn a_batch_gives_the_same_tree_for_any_number_of_threads() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        pool.install(|| {
+            let mut source = Seeded(7);
+            let points = crowd(&mut source, 20_000);
+            let mut index = SpatialIndex::from_points(&points);
+            let mark = index.mark();
+            let reports = [0; 3].map(|_| index.update_batch(&walk(&mut source, &points)));
+            index.validate().expect("valid");
+            let changed = index.changes_since(mark).expect("young").ids().to_vec();
+            (index.iter().collect::<Vec<_>>(), reports, changed)
+        })
+    };
+    let one = run(1);
+    assert!(
+        one.1[0].moved > 4_096,
+        "large enough to be spread over threads"
+    );
+    assert!(one == run(2) && one == run(8));
+}
+
+/// An id with a generation, as an ECS hands them out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entity {
+    row: u32,
+    generation: u32,
+}
+
+impl DenseId for Entity {
+    fn dense_index(self) -> u32 {
+        self.row
+    }
+}
+
+#[test]
+fn a_new_generation_evicts_the_old_one_and_the_old_one_stays_unknown() {
+    let [old, new] = [1, 2].map(|generation| Entity {
+        row: u32::MAX,
+        generation,
+    });
+    let mut index = SpatialIndex::new();
+    assert_eq!(index.insert(old, WorldPosition::MIN), None);
+    assert_eq!(index.insert(new, WorldPosition::MAX), None);
+    assert_eq!(
+        (index.len(), index.get(old), index.contains(new)),
+        (1, None, true)
+    );
+    assert!(!index.update(old, WorldPosition::ORIGIN));
+    assert_eq!(index.remove(old), None);
+    assert_eq!(
+        index.update_batch(&[(old, WorldPosition::ORIGIN)]).unknown,
+        1
+    );
+    assert_eq!(
+        index.insert(new, WorldPosition::ORIGIN),
+        Some(WorldPosition::MAX)
+    );
+    assert_eq!(index.remove(new), Some(WorldPosition::ORIGIN));
+    assert!(index.is_empty());
+    index.validate().expect("valid");
+}
+
+#[test]
+fn the_change_feed_names_every_change_and_covers_where_it_happened() {
+    let mut source = Seeded(3);
+    let points = crowd(&mut source, 4_000);
+    let mut index = SpatialIndex::from_points(&points);
+    for round in 0..10 {
+        let mark = index.mark();
+        assert!(
+            index
+                .changes_since(mark)
+                .is_some_and(|changes| changes.is_empty())
+        );
+        let mut touched = Vec::new();
+        for _ in 0..200 {
+            let (id, _) = source.pick(&points);
+            let to = source.pick(&points).1;
+            let before = index.get(id);
+            match source.below(3) {
+                0 => drop(index.remove(id)),
+                1 => drop(index.insert(id, to)),
+                _ => drop(index.update_batch(&[(id, to)])),
+            }
+            let after = index.get(id);
+            if before.is_some() || after.is_some() {
+                touched.push((id, before, after));
+            }
+        }
+        let changes = index.changes_since(mark).expect("young");
+        let regions: Vec<_> = changes.regions().collect();
+        for (id, before, after) in &touched {
+            assert!(
+                changes.ids().contains(id),
+                "round {round}: {id} is not named"
+            );
+            for at in [before, after].into_iter().flatten() {
+                assert!(
+                    regions.iter().any(|r| r.contains(at)),
+                    "round {round}: {at:?} not covered"
+                );
+            }
+        }
+        let named: std::collections::BTreeSet<_> = changes.ids().iter().collect();
+        assert_eq!(
+            named.len(),
+            changes.ids().len(),
+            "round {round}: an id is named twice"
+        );
+        assert!(
+            named
+                .iter()
+                .all(|id| touched.iter().any(|(t, ..)| t == *id))
+        );
+    }
+}
+
+#[test]
+fn a_mark_is_forgotten_after_64_others_or_a_clear() {
+    let mut index = SpatialIndex::from_points(&[(1_u32, WorldPosition::ORIGIN)]);
+    let old = index.mark();
+    let marks: Vec<_> = (0..64).map(|_| index.mark()).collect();
+    index.update(1, WorldPosition::MAX);
+    assert!(index.changes_since(old).is_none());
+    assert!(
+        marks
+            .iter()
+            .all(|mark| index.changes_since(*mark).is_some_and(|c| c.ids() == [1]))
+    );
+    index.clear();
+    assert!(index.changes_since(marks[63]).is_none());
+    let new = index.mark();
+    index.insert(5, WorldPosition::MIN);
+    assert_eq!(
+        index.changes_since(new).map(|c| c.ids().to_vec()),
+        Some(vec![5])
+    );
+}
+
+#[test]
+fn occupied_regions_hold_all_points_and_nothing_twice() {
+    let mut index = SpatialIndex::from_points(&crowd(&mut Seeded(11), 5_000));
+    index.reserve(1_000);
+    let regions: Vec<_> = index.occupied_regions().collect();
+    assert_eq!(
+        regions.iter().map(|(_, count)| count).sum::<usize>(),
+        index.len()
+    );
+    for (region, count) in &regions {
+        assert_eq!(index.query_box(region).len(), *count);
+    }
+}
+
+#[test]
+fn memory_is_returned_when_everybody_leaves() {
+    let points = crowd(&mut Seeded(5), 50_000);
+    let mut index = SpatialIndex::from_points(&points);
+    let full = index.memory();
+    for (id, _) in &points {
+        index.remove(*id);
+    }
+    index.validate().expect("valid");
+    assert!(
+        index.memory().leaves < full.leaves / 4,
+        "{full:?} became {:?}",
+        index.memory()
+    );
+    index.clear();
+    assert_eq!(index.memory().total(), 0);
+}
+
+#[cfg(feature = "serde")]
+mod snapshot {
+    use super::*;
+
+    #[test]
+    fn a_restored_index_answers_in_the_same_order_and_stays_so() {
+        let mut source = Seeded(9);
+        let points = crowd(&mut source, 3_000);
+        let mut index = SpatialIndex::new();
+        for (id, at) in &points {
+            index.insert(*id, *at);
+        }
+        let text = serde_json::to_string(&index).expect("saves");
+        let mut restored: SpatialIndex<u32> = serde_json::from_str(&text).expect("restores");
+        restored.validate().expect("valid");
+        for _ in 0..3 {
+            assert!(index.iter().eq(restored.iter()));
+            let moves = walk(&mut source, &points);
+            assert_eq!(index.update_batch(&moves), restored.update_batch(&moves));
+        }
+        assert!(index.iter().eq(restored.iter()));
+    }
+
+    #[test]
+    fn a_snapshot_that_was_tampered_with_is_refused() {
+        let points = [(1_u32, WorldPosition::MIN), (2, WorldPosition::MAX)];
+        let good = serde_json::to_string(&SpatialIndex::from_points(&points)).expect("saves");
+        assert!(serde_json::from_str::<SpatialIndex<u32>>(&good).is_ok());
+        for (what, with) in [
+            ("[[1,", "[[2,"),
+            ("[[1,", "[[1,{\"x\":0,\"y\":0,\"z\":0}],[1,"),
+        ] {
+            let bad = good.replace(what, with);
+            assert_ne!(bad, good, "nothing was replaced in {good}");
+            assert!(
+                serde_json::from_str::<SpatialIndex<u32>>(&bad).is_err(),
+                "{bad}"
+            );
+        }
+        assert!(
+            serde_json::from_str::<SpatialIndex<u32>>("[]").is_ok_and(|index| index.is_empty())
+        );
+    }
+
+    #[test]
+    fn every_cut_or_changed_byte_of_a_snapshot_gives_an_error_or_a_valid_index() {
+        let points = crowd(&mut Seeded(1), 600);
+        let good = serde_json::to_vec(&SpatialIndex::from_points(&points)).expect("saves");
+        let mut source = Seeded(2);
+        for _ in 0..300 {
+            let mut bad = good.clone();
+            match source.below(2) {
+                0 => bad.truncate(source.index(good.len())),
+                _ => {
+                    let at = source.index(good.len());
+                    bad[at] = source.pick(b"0123456789,[]{}");
+                }
+            }
+            if let Ok(index) = serde_json::from_slice::<SpatialIndex<u32>>(&bad) {
+                index.validate().expect("checked when read");
+            }
+        }
+    }
+}
