@@ -229,7 +229,7 @@ mod tests {
         /// Returns a number of a random size: small ones are as likely as huge ones.
         fn wide(&mut self, bits: u32) -> u128 {
             let all = u128::from(self.word()) << 64 | u128::from(self.word());
-            let bits = u32::try_from(self.word()).unwrap_or(0) % (bits + 1);
+            let bits = u32::try_from(self.word() % u64::from(bits + 1)).expect("small");
             all.unbounded_shr(128 - bits)
         }
     }
@@ -252,7 +252,8 @@ mod tests {
             .map(|k| center[k].abs_diff(edge[k]))
             .max()
             .unwrap_or(0);
-        let radius = (far + far / 4)
+        let radius = far
+            .saturating_add(far / 4)
             .saturating_add(random.wide(3))
             .min(u128::MAX >> 1);
         let bounds = BoxShape {
