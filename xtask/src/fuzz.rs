@@ -1,4 +1,4 @@
-//! Fuzz targets: they live in xtask/fuzz, a workspace of its own.
+//! Fuzz targets: they live in xtask/fuzz, a workspace of its own, which runs on stable Rust.
 
 use anyhow::{Result, ensure};
 

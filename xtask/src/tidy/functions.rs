@@ -85,7 +85,7 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
     for source in &library {
         calls.add_examples(source, false);
     }
-    for source in sources.iter().filter(|s| s.path.ends_with("README.md")) {
+    for source in sources.iter().filter(|s| is_tested_page(s)) {
         calls.add_examples(source, true);
     }
     let mut coverage = Coverage::default();
@@ -128,6 +128,12 @@ fn rust_of_libraries(sources: &[Source]) -> impl Iterator<Item = &Source> {
 
 fn is_library(source: &Source) -> bool {
     source.path.split('/').nth(1) == Some("src")
+}
+
+/// Returns whether the examples of a page are run: those of the READMEs that readme.rs includes.
+fn is_tested_page(source: &Source) -> bool {
+    let folder = source.path.strip_suffix("README.md");
+    folder.is_some_and(|f| f.is_empty() || LIBRARIES.contains(&f.trim_end_matches('/')))
 }
 
 /// Returns the files of `tests/`, and those that `#[cfg(test)] mod name;` brings in.
