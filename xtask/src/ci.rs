@@ -1,5 +1,6 @@
 //! What CI runs, in order: cheap checks first, and a failing one does not stop the rest.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check {
         name: "format",
-        run: || line("fmt --all --check"),
+        run: || outcome(format()),
     },
     Check {
         name: "tidy",
@@ -189,15 +190,28 @@ fn libraries_alone() -> Result<()> {
     Ok(())
 }
 
-/// Fuzz targets and peer comparisons build apart, so nothing else would notice them rot.
-fn side_workspaces() -> Result<()> {
-    for name in ["fuzz", "peers"] {
-        let manifest = root().join("xtask").join(name).join("Cargo.toml");
-        if manifest.is_file() {
-            run(cargo_beside("clippy --all-targets", &manifest).args(["--", "-D", "warnings"]))?;
-        }
+fn format() -> Result<()> {
+    run(&mut cargo("fmt --all --check"))?;
+    for manifest in side_manifests().into_iter().chain(consumers::manifests()?) {
+        run(&mut cargo_beside("fmt --check", &manifest))?;
     }
     Ok(())
+}
+
+/// Fuzz targets and peer comparisons build apart, so nothing else would notice them rot.
+fn side_workspaces() -> Result<()> {
+    for manifest in side_manifests() {
+        run(cargo_beside("clippy --all-targets", &manifest).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
+}
+
+fn side_manifests() -> Vec<PathBuf> {
+    ["fuzz", "peers"]
+        .map(|name| root().join("xtask").join(name).join("Cargo.toml"))
+        .into_iter()
+        .filter(|manifest| manifest.is_file())
+        .collect()
 }
 
 #[cfg(test)]

@@ -33,6 +33,15 @@ pub(crate) fn consumers(packaged: bool) -> Result<()> {
     Ok(())
 }
 
+/// Returns the manifest of every consumer.
+pub(crate) fn manifests() -> Result<Vec<PathBuf>> {
+    let folders = folders(&root().join("xtask/consumers"))?;
+    Ok(folders
+        .iter()
+        .map(|folder| folder.join("Cargo.toml"))
+        .collect())
+}
+
 fn run_consumer(folder: &Path, manifest: &str) -> Result<()> {
     // Start from the workspace's versions: reproducible, and dependencies are built only once.
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))
