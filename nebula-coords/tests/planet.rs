@@ -1,7 +1,15 @@
 //! Planets: the stated error bounds against big integers, and the 12 edges and 8 corners.
 
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the common module"
+)]
+mod common;
+
+use common::index::TestIndex;
 use nebula_coords::{
-    CubeFace, FaceCoord, LinearIndex, Planet, PlanetError, Region, SpatialIndex, SpatialQuery,
+    CubeFace, EntityId, FaceCoord, LinearIndex, Planet, PlanetError, Region, SpatialHashMap,
+    SpatialIndex,
 };
 use nebula_math::{IVec3_128, WorldPosition};
 use num_bigint::BigInt;
@@ -305,8 +313,7 @@ fn every_face_gives_an_edge_or_corner_the_same_position() {
 }
 
 /// Places one thing on every face next to an edge or corner, and asks around it.
-#[track_caller]
-fn check_no_seam(build: impl Fn(&[(u32, WorldPosition)]) -> Box<dyn SpatialQuery<Id = u32>>) {
+fn check_no_seam<X: TestIndex>() {
     let planet = earth();
     for cube in edges_and_corners() {
         let faces = faces_at(cube);
@@ -322,31 +329,30 @@ fn check_no_seam(build: impl Fn(&[(u32, WorldPosition)]) -> Box<dyn SpatialQuery
             .to_world(&on_face(faces[0].opposite(), behind, 0))
             .unwrap();
         points.push((99, far));
-        let index = build(&points);
-        let mut found = Vec::new();
-        index.collect(&Region::ball(there, 25_000), &mut found);
+        let index = X::bulk(&points);
+        let mut found = index.visited(&Region::ball(there, 25_000));
         found.sort_unstable();
         let expected: Vec<u32> = (0..).take(faces.len()).collect();
         assert_eq!(found, expected, "at {cube:?}");
-        index.nearest(&there, 99, 25_000, &mut found);
-        assert_eq!(found.len(), faces.len(), "at {cube:?}");
+        let mut nearest = index.closest(&there, 99, 25_000);
+        nearest.sort_unstable();
+        assert_eq!(nearest, expected, "at {cube:?}");
     }
 }
 
 #[test]
 fn linear_index_sees_no_seam_between_faces() {
-    check_no_seam(|points| {
-        let mut index = LinearIndex::new();
-        for (id, at) in points {
-            index.insert(*id, *at);
-        }
-        Box::new(index)
-    });
+    check_no_seam::<LinearIndex<u32>>();
 }
 
 #[test]
 fn spatial_index_sees_no_seam_between_faces() {
-    check_no_seam(|points| Box::new(SpatialIndex::from_points(points)));
+    check_no_seam::<SpatialIndex<u32>>();
+}
+
+#[test]
+fn hash_map_sees_no_seam_between_faces() {
+    check_no_seam::<SpatialHashMap<(EntityId, WorldPosition)>>();
 }
 
 #[test]
