@@ -50,6 +50,13 @@ fn check(cell_mm: i128, particles: &[Particle<u32>], why: &str) -> usize {
     });
     brute.sort_unstable();
     assert_eq!(brute, found, "{why}");
+    let mut swept = Vec::new();
+    let _ = index.visit_pairs_sweep(&mut PairScratch::default(), |a, b| {
+        swept.push((a, b));
+        ControlFlow::Continue(())
+    });
+    swept.sort_unstable();
+    assert_eq!(swept, found, "{why}");
     n
 }
 

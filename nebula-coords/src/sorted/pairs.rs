@@ -13,7 +13,7 @@ use super::sort::radix_sort;
 
 /// At this many entries or fewer, asking each against each is faster than sorting. Measured with
 /// `cargo bench -p nebula-coords --bench seeds -- --only crossover`.
-const BRUTE_MAX: usize = 48;
+const BRUTE_MAX: usize = 40;
 
 /// Offsets and radii stay below these, so that a sum of three squares fits 64 bits.
 const EXTENT_LIMIT: u128 = 1 << 31;
@@ -63,16 +63,28 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// [`overlapping_pairs`](Self::overlapping_pairs).
     ///
     /// Costs one sort plus the sweep; it grows with the entries and the pairs that are nearly in
-    /// contact. Entries spread over 2^31 mm or more, or with radii of 2^30 mm or more, take a slower way
-    /// (several times) with the same answers.
+    /// contact. Up to 40 entries are asked each against each, which is faster there.
     pub fn visit_pairs(
+        &self,
+        scratch: &mut PairScratch,
+        f: impl FnMut(I, I) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if self.ids.len() <= BRUTE_MAX {
+            self.visit_pairs_brute_force(f)
+        } else {
+            self.visit_pairs_sweep(scratch, f)
+        }
+    }
+
+    /// Does the work of [`visit_pairs`](Self::visit_pairs) by the sweep, however few entries there are.
+    ///
+    /// Entries spread over 2^31 mm or more, or with radii of 2^30 mm or more, take a slower way (several
+    /// times) with the same answers.
+    pub fn visit_pairs_sweep(
         &self,
         scratch: &mut PairScratch,
         mut f: impl FnMut(I, I) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        if self.ids.len() <= BRUTE_MAX {
-            return self.visit_pairs_brute_force(f);
-        }
         let Some(span) = self.span() else {
             return self.visit_pairs_wide(f);
         };
