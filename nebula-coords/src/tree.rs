@@ -9,6 +9,7 @@ mod insert;
 mod iter;
 mod kernel;
 mod leaf;
+mod local;
 mod nearest;
 mod node;
 #[cfg(feature = "rayon")]

@@ -15,6 +15,10 @@ use super::cube::Key;
 use super::frame::{Frame, OFFSET_BITS};
 use super::leaf::{Block, LANES, Leaf};
 
+/// Conversion, square and two sums round five times by 2^-24; a margin of 2^-20 also covers the
+/// thresholds' own rounding.
+const NEAR_ROUNDING: f64 = 1.0 / (1 << 20) as f64;
+
 /// A sphere relative to a frame, in the frame's units.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Band {
@@ -33,6 +37,12 @@ pub(super) enum Band {
 }
 
 impl Band {
+    /// Returns the thresholds of a sphere in an exact frame, which depend on its radius alone.
+    pub(super) fn exact_thresholds(radius: u128) -> (f32, f32) {
+        let (sure, never) = thresholds(radius as f64, 0.0, NEAR_ROUNDING);
+        (sure as f32, never as f32)
+    }
+
     pub(super) fn new(center: &Key, radius: u128, frame: &Frame) -> Self {
         let unit = 2_f64.powi(i32::from(frame.shift));
         let radius = radius as f64 / unit;
@@ -41,9 +51,7 @@ impl Band {
         let cut = if frame.is_exact() { 0.0 } else { 2.0 };
         match near_center(center, frame) {
             Some(center) => {
-                // Conversion, square and two sums round five times by 2^-24; a margin of 2^-20 also
-                // covers the thresholds' own rounding.
-                let (sure, never) = thresholds(radius, cut, 2_f64.powi(-20));
+                let (sure, never) = thresholds(radius, cut, NEAR_ROUNDING);
                 Self::Near {
                     center,
                     sure: sure as f32,

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use super::SpatialIndex;
 use super::cube::key_of;
 use super::leaf::Leaf;
-use super::node::{Link, slots_touched};
+use super::node::Link;
 use super::shape::{BoxShape, Diamond, Relation, Shape, Sweep};
 use super::sphere::Sphere;
 use crate::{DenseId, Metric, Region};
@@ -205,9 +205,10 @@ impl<I: DenseId> SpatialIndex<I> {
                     Relation::Outside => ControlFlow::Continue(()),
                     Relation::Inside => self.take_all(link, sink),
                     Relation::Partial => {
-                        let (low, high) = shape.bounds();
-                        let touched = slots_touched(&node.cube, low, high);
-                        node.children_in(touched)
+                        if let Some(local) = shape.narrowed(&node.cube) {
+                            return self.walk_link(link, &local, sink);
+                        }
+                        node.children_in(shape.touched(&node.cube))
                             .try_for_each(|(_, child)| self.walk_link(child, shape, sink))
                     }
                 }

@@ -2,6 +2,8 @@
 
 use super::cube::{Cube, Key, key_of, position_of};
 use super::leaf::Leaf;
+use super::local::LocalSphere;
+use super::node::slots_touched;
 use crate::Region;
 
 /// How a shape and a cube lie to each other.
@@ -16,8 +18,14 @@ pub(super) enum Relation {
 }
 
 pub(super) trait Shape {
-    /// Returns the corners of a box around the shape.
-    fn bounds(&self) -> (&Key, &Key);
+    /// Returns the fine slots of a node's cube that a box around the shape touches. The two
+    /// overlap.
+    fn touched(&self, cube: &Cube) -> u64;
+
+    /// Returns the same shape in smaller numbers, if all that is left is below a cube.
+    fn narrowed(&self, _cube: &Cube) -> Option<LocalSphere<'_>> {
+        None
+    }
 
     /// Returns how a cube lies. `Partial` is always a right answer, and the slowest.
     fn relation(&self, cube: &Cube) -> Relation;
@@ -57,8 +65,9 @@ pub(super) struct BoxShape {
 }
 
 impl Shape for BoxShape {
-    fn bounds(&self) -> (&Key, &Key) {
-        (&self.low, &self.high)
+    #[inline]
+    fn touched(&self, cube: &Cube) -> u64 {
+        slots_touched(cube, &self.low, &self.high)
     }
 
     fn relation(&self, cube: &Cube) -> Relation {
@@ -94,8 +103,8 @@ impl Diamond {
 }
 
 impl Shape for Diamond {
-    fn bounds(&self) -> (&Key, &Key) {
-        self.bounds.bounds()
+    fn touched(&self, cube: &Cube) -> u64 {
+        self.bounds.touched(cube)
     }
 
     fn relation(&self, cube: &Cube) -> Relation {
@@ -137,8 +146,8 @@ impl Sweep {
 }
 
 impl Shape for Sweep {
-    fn bounds(&self) -> (&Key, &Key) {
-        self.bounds.bounds()
+    fn touched(&self, cube: &Cube) -> u64 {
+        self.bounds.touched(cube)
     }
 
     fn relation(&self, cube: &Cube) -> Relation {

@@ -3,9 +3,9 @@
 use nebula_math::U384;
 
 use super::cube::{Cube, Key};
-use super::frame::Frame;
 use super::kernel::{self, Band};
 use super::leaf::Leaf;
+use super::local::LocalSphere;
 use super::shape::{BoxShape, Relation, Shape, near_and_far};
 
 pub(super) struct Sphere {
@@ -28,16 +28,15 @@ impl Sphere {
         }
         U384::sum_of_squares(x, y, z) <= U384::square(r)
     }
-
-    /// Returns the centre as the kernels want it, relative to a frame.
-    fn band(&self, frame: &Frame) -> Band {
-        Band::new(&self.center, self.radius, frame)
-    }
 }
 
 impl Shape for Sphere {
-    fn bounds(&self) -> (&Key, &Key) {
-        self.bounds.bounds()
+    fn touched(&self, cube: &Cube) -> u64 {
+        self.bounds.touched(cube)
+    }
+
+    fn narrowed(&self, cube: &Cube) -> Option<LocalSphere<'_>> {
+        LocalSphere::new(self, cube)
     }
 
     #[inline]
@@ -59,8 +58,12 @@ impl Shape for Sphere {
     }
 
     fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
-        kernel::scan(&self.band(leaf.frame()), leaf, from, out, |slot| {
-            self.contains(&leaf.key(slot))
-        })
+        kernel::scan(
+            &Band::new(&self.center, self.radius, leaf.frame()),
+            leaf,
+            from,
+            out,
+            |slot| self.contains(&leaf.key(slot)),
+        )
     }
 }
