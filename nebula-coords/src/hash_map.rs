@@ -17,13 +17,16 @@ use nebula_math::WorldPosition;
 
 use self::buckets::{Buckets, Place};
 use self::handle::Handle;
+use self::lookup::{Entry, Lookup};
 use crate::{EntityId, SectorKey, SpatialIndex};
 
 /// The hash map that looks things up: the standard one, or `hashbrown`'s with that feature.
-#[cfg(not(feature = "hashbrown"))]
-type Lookup<K, V, S> = std::collections::HashMap<K, V, S>;
-#[cfg(feature = "hashbrown")]
-type Lookup<K, V, S> = hashbrown::HashMap<K, V, S>;
+mod lookup {
+    #[cfg(feature = "hashbrown")]
+    pub(super) use hashbrown::{HashMap as Lookup, hash_map::Entry};
+    #[cfg(not(feature = "hashbrown"))]
+    pub(super) use std::collections::{HashMap as Lookup, hash_map::Entry};
+}
 
 /// Values of the caller, found by id, by sector and by place.
 ///

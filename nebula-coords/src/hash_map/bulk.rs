@@ -69,7 +69,10 @@ impl<T, S> Drop for Fill<'_, T, S> {
 
 impl<T: SpatialEntity, S: BuildHasher> SpatialHashMap<T, S> {
     fn fill(&mut self, values: impl Iterator<Item = T>) {
-        let points = Vec::new();
+        // The lower bound is what the iterator promises at least.
+        let (at_least, _) = values.size_hint();
+        self.reserve(at_least);
+        let points = Vec::with_capacity(at_least);
         let mut fill = Fill { map: self, points };
         values.for_each(|value| fill.push(value));
     }

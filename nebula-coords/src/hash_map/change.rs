@@ -6,7 +6,7 @@ use core::mem;
 use nebula_math::WorldPosition;
 
 use super::buckets::small;
-use super::{Handle, SpatialHashMap};
+use super::{Entry, Handle, SpatialHashMap};
 use crate::{EntityId, SectorKey, SpatialEntity, SpatialEntityMut};
 
 impl<T: SpatialEntity, S: BuildHasher> SpatialHashMap<T, S> {
@@ -177,9 +177,13 @@ impl<T, S: BuildHasher> SpatialHashMap<T, S> {
         value: T,
     ) -> (Handle, Option<T>) {
         let key = SectorKey::from_world(at);
-        if let Some(handle) = self.handle(id) {
-            return (handle, Some(self.replace(handle, key, value)));
-        }
+        let vacant = match self.rows.entry(id) {
+            Entry::Occupied(known) => {
+                let handle = Handle::new(id, *known.get());
+                return (handle, Some(self.replace(handle, key, value)));
+            }
+            Entry::Vacant(vacant) => vacant,
+        };
         let fresh = small(self.places.len());
         let row = self.free_rows.pop().unwrap_or(fresh);
         let handle = Handle::new(id, row);
@@ -188,7 +192,7 @@ impl<T, S: BuildHasher> SpatialHashMap<T, S> {
             Some(stale) => *stale = place,
             None => self.places.push(place),
         }
-        self.rows.insert(id, row);
+        vacant.insert(row);
         (handle, None)
     }
 
