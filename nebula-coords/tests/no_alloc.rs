@@ -86,6 +86,18 @@ fn regions_allocate_nothing<X: TestIndex>() {
     assert!(hits > 50_000, "{hits} hits prove little");
 }
 
+fn nearest_allocates_nothing<X: TestIndex>() {
+    let index = filled::<X>();
+    let asked = index.query();
+    let center = at(0, SECTOR, 0);
+    let mut out = Vec::new();
+    for (k, limit) in [(0, 9), (1, i128::MAX), (10, 1 << 22), (300, 1 << 90)] {
+        asked.nearest(&center, k, limit, &mut out); // Warms the caller's buffer.
+        assert_eq!(out.len(), k);
+        allocates_nothing("nearest", || asked.nearest(&center, k, limit, &mut out));
+    }
+}
+
 #[test]
 fn the_counter_counts() {
     assert_eq!(measure(|| drop(black_box(vec![1_u8; 9]))).count_total, 1);
@@ -115,4 +127,24 @@ fn spatial_grid() {
 #[test]
 fn sorted_index() {
     regions_allocate_nothing::<DefaultSorted>();
+}
+
+#[test]
+fn spatial_index_nearest() {
+    nearest_allocates_nothing::<SpatialIndex<u32>>();
+}
+
+#[test]
+fn spatial_hash_map_nearest() {
+    nearest_allocates_nothing::<HashMap>();
+}
+
+#[test]
+fn spatial_grid_nearest() {
+    nearest_allocates_nothing::<DefaultGrid>();
+}
+
+#[test]
+fn sorted_index_nearest() {
+    nearest_allocates_nothing::<DefaultSorted>();
 }

@@ -245,11 +245,10 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialQuery for SpatialGrid<
         }
     }
 
-    /// Looks at growing balls while they touch few cells, then at each occupied cell once. Allocates
-    /// room for `k` answers.
+    /// Looks at growing balls while they touch few cells, then at each occupied cell once.
     fn nearest(&self, at: &WorldPosition, k: usize, limit_mm: i128, out: &mut Vec<I>) {
         out.clear();
-        let mut best = Nearest::new(k.min(self.len()));
+        let mut best = Nearest::new(k.min(self.len()), out);
         let mut radius_mm = self.cell_mm.min(limit_mm);
         loop {
             best.clear();
@@ -263,7 +262,7 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialQuery for SpatialGrid<
             }
             radius_mm = radius_mm.saturating_mul(2).min(limit_mm);
         }
-        best.drain_into(out);
+        best.finish(out);
     }
 }
 

@@ -208,15 +208,16 @@ impl<I: Copy + Ord> SpatialQuery for SortedIndex<I> {
         }
     }
 
-    /// Looks at a few growing balls, then at every entry. Allocates room for `k` answers.
+    /// Looks at a few growing balls, then at every entry.
     fn nearest(&self, at: &WorldPosition, k: usize, limit_mm: i128, out: &mut Vec<I>) {
         out.clear();
-        let mut best = Nearest::new(k.min(self.len()));
+        let mut best = Nearest::new(k.min(self.len()), out);
         let cell_mm = i128::try_from(self.cell_size_mm()).unwrap_or(i128::MAX);
         let mut radius_mm = cell_mm.min(limit_mm);
         for _ in 0..NEAREST_ROUNDS {
             best.clear();
             let Some(bounds) = Region::ball(*at, radius_mm).bounds() else {
+                best.finish(out);
                 return;
             };
             let _ = self.walk(&bounds, |run| {
@@ -225,14 +226,14 @@ impl<I: Copy + Ord> SpatialQuery for SortedIndex<I> {
             });
             // A full list has nothing nearer left outside the ball.
             if best.is_full() || radius_mm >= limit_mm {
-                best.drain_into(out);
+                best.finish(out);
                 return;
             }
             radius_mm = radius_mm.saturating_mul(2).min(limit_mm);
         }
         best.clear();
         self.offer(0..self.ids.len(), at, limit_mm, &mut best);
-        best.drain_into(out);
+        best.finish(out);
     }
 }
 
