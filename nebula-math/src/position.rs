@@ -1,6 +1,7 @@
 //! `WorldPosition`: a point of the universe, and exact distances between points.
 
 mod ops;
+mod within;
 
 use core::cmp::Ordering;
 
@@ -161,36 +162,6 @@ impl WorldPosition {
         x.max(y).max(z)
     }
 
-    /// Returns whether `other` is at most `radius_mm` away; the boundary counts, and a negative
-    /// radius reaches nothing.
-    ///
-    /// Axes farther apart than the radius are rejected first, so each square is below 2^254 and
-    /// three fit 256 bits.
-    ///
-    /// ```
-    /// use nebula_math::WorldPosition;
-    ///
-    /// let far = WorldPosition::new(1 << 64, 0, 0);
-    /// assert!(!WorldPosition::ORIGIN.is_within(&far, 500_000)); // wrapping squares say "near"
-    /// ```
-    #[must_use]
-    #[inline]
-    pub fn is_within(&self, other: &Self, radius_mm: i128) -> bool {
-        if radius_mm < 0 {
-            return false;
-        }
-        let r = radius_mm.unsigned_abs();
-        let [x, y, z] = self.abs_diff(other);
-        if x > r || y > r || z > r {
-            return false;
-        }
-        if r >> 63 == 0 {
-            // Each square is below 2^126, so three fit 128 bits.
-            return x * x + y * y + z * z <= r * r;
-        }
-        is_within_wide(x, y, z, r)
-    }
-
     /// Returns which of two points is nearer to this one: `Less` when `a` is, `Equal` when they are
     /// exactly as far.
     ///
@@ -265,10 +236,4 @@ impl WorldPosition {
 /// The bits that both share, plus half of those in which they differ: no sum, so no overflow.
 const fn floor_midpoint(a: i128, b: i128) -> i128 {
     (a & b) + ((a ^ b) >> 1)
-}
-
-/// The rare case of `is_within`, kept out of line so that the common one inlines small.
-#[cold]
-fn is_within_wide(x: u128, y: u128, z: u128, r: u128) -> bool {
-    U384::sum_of_squares(x, y, z) <= U384::square(r)
 }

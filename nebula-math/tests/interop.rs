@@ -1,6 +1,5 @@
 //! What the optional features promise: written forms, components, strategies.
 
-use bevy_ecs::prelude::*;
 use nebula_math::{Aabb128, U384, WorldPosition, strategies};
 use proptest::prelude::*;
 
@@ -25,9 +24,10 @@ fn a_box_with_swapped_corners_is_refused_when_read() {
     );
 }
 
+#[cfg(feature = "bevy_ecs")]
 #[test]
 fn a_position_is_a_component_with_a_summary_tick() {
-    let mut world = World::new();
+    let mut world = bevy_ecs::world::World::new();
     let id = world.register_component::<WorldPosition>();
     assert!(world.components().get_info(id).unwrap().summary_tick());
     let entity = world.spawn(WorldPosition::MIN).id();

@@ -137,6 +137,18 @@ fn radii_around_the_switch_to_wide_squares_are_exact() {
 }
 
 #[test]
+fn spheres_that_reach_past_the_universe_do_not_wrap_around() {
+    // Modulo 2^128 these neighbours across the ends are one apart.
+    for r in [1, 500_000, (1 << 63) - 1, 1 << 63, i128::MAX] {
+        assert!(!WorldPosition::MIN.is_within(&WorldPosition::MAX, r), "{r}");
+        let low = WorldPosition::new(i128::MIN + (r - 1) / 2, 0, 0);
+        let end = WorldPosition::new(i128::MAX, 0, 0);
+        assert!(!low.is_within(&end, r), "{r}");
+        assert!(!end.is_within(&low, r), "{r}");
+    }
+}
+
+#[test]
 fn points_past_each_other_by_a_multiple_of_two_to_the_64_are_far() {
     for k in 64..127 {
         let far = WorldPosition::new(1 << k, 0, 0);

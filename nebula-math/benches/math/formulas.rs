@@ -1,0 +1,85 @@
+//! The exact test and what it is compared with. Each counts the points in reach.
+
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "losing digits is what the float formulas do"
+)]
+
+use nebula_math::WorldPosition;
+
+/// A centre, a radius, and points to test; the same points as floats, for the formula that has
+/// given up exact positions altogether.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) center: WorldPosition,
+    pub(crate) radius: i128,
+    pub(crate) points: Vec<WorldPosition>,
+    pub(crate) float_center: [f64; 3],
+    pub(crate) float_points: Vec<[f64; 3]>,
+}
+
+pub(crate) type Formula = fn(&Scene) -> usize;
+
+/// The exact one first.
+pub(crate) const FORMULAS: [(&str, Formula); 4] = [
+    ("is_within", |s| count(s, exact)),
+    ("wrapping i128", |s| count(s, wrapping)),
+    ("i128 to f64", |s| count(s, to_float)),
+    ("f64 stored", stored_floats),
+];
+
+pub(crate) fn exact(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
+    center.is_within(p, radius)
+}
+
+/// The formula one writes first. Right while nothing wraps: differences below 2^63.
+pub(crate) fn wrapping(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
+    let dx = center.x.wrapping_sub(p.x);
+    let dy = center.y.wrapping_sub(p.y);
+    let dz = center.z.wrapping_sub(p.z);
+    let squared = dx
+        .wrapping_mul(dx)
+        .wrapping_add(dy.wrapping_mul(dy))
+        .wrapping_add(dz.wrapping_mul(dz));
+    squared <= radius.wrapping_mul(radius)
+}
+
+/// Differences in integers, squares in floats.
+pub(crate) fn to_float(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
+    let dx = center.x.wrapping_sub(p.x) as f64;
+    let dy = center.y.wrapping_sub(p.y) as f64;
+    let dz = center.z.wrapping_sub(p.z) as f64;
+    let radius = radius as f64;
+    dx * dx + dy * dy + dz * dz <= radius * radius
+}
+
+/// Positions that are floats to begin with.
+pub(crate) fn stored(center: &[f64; 3], p: &[f64; 3], radius: f64) -> bool {
+    let [dx, dy, dz] = [center[0] - p[0], center[1] - p[1], center[2] - p[2]];
+    dx * dx + dy * dy + dz * dz <= radius * radius
+}
+
+#[inline(always)]
+fn count(scene: &Scene, near: impl Fn(&WorldPosition, &WorldPosition, i128) -> bool) -> usize {
+    let Scene {
+        center,
+        radius,
+        points,
+        ..
+    } = scene;
+    points.iter().filter(|p| near(center, p, *radius)).count()
+}
+
+fn stored_floats(scene: &Scene) -> usize {
+    let Scene {
+        float_center,
+        radius,
+        float_points,
+        ..
+    } = scene;
+    let radius = *radius as f64;
+    let near = float_points
+        .iter()
+        .filter(|p| stored(float_center, p, radius));
+    near.count()
+}
