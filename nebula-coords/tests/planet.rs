@@ -6,6 +6,7 @@
 )]
 mod common;
 
+use common::grids::{DefaultGrid, DefaultSorted};
 use common::index::TestIndex;
 use nebula_coords::{
     CubeFace, EntityId, FaceCoord, LinearIndex, Planet, PlanetError, Region, SpatialHashMap,
@@ -353,6 +354,16 @@ fn spatial_index_sees_no_seam_between_faces() {
 #[test]
 fn hash_map_sees_no_seam_between_faces() {
     check_no_seam::<SpatialHashMap<(EntityId, WorldPosition)>>();
+}
+
+#[test]
+fn grid_sees_no_seam_between_faces() {
+    check_no_seam::<DefaultGrid>();
+}
+
+#[test]
+fn sorted_index_sees_no_seam_between_faces() {
+    check_no_seam::<DefaultSorted>();
 }
 
 #[test]
