@@ -1,8 +1,10 @@
 //! `SortedIndex`: nothing stored but a sorted array; cells are implied by the order.
 
 mod brute;
+mod layout;
 mod pairs;
 mod query;
+mod radix;
 mod rows;
 mod sort;
 
@@ -255,9 +257,9 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// Lets `f` move every entry (it gets the id, the position to change and the radius), then sorts.
     ///
     /// The answers of this step were computed before, so forces are gathered first and applied here:
-    /// the order never changes while something reads it. The sort is adaptive: an array that is still
-    /// in order costs one pass, a few entries out of place are carried back in place, and otherwise a
-    /// radix sort takes over.
+    /// the order never changes while something reads it. The sort is adaptive: entries that stay in
+    /// their cells stay in order, the others are sorted and merged in, and when more than a third have
+    /// left their cells a radix sort takes over.
     ///
     /// ```
     /// use nebula_coords::{SortedIndex, SpatialQuery};
@@ -272,11 +274,20 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// ```
     pub fn update_all(&mut self, mut f: impl FnMut(I, &mut WorldPosition, i128)) {
         // If `f` panics, the flag stays down and queries do not rely on the order.
-        self.in_order = false;
-        for ((id, at), radius) in self.ids.iter().zip(&mut self.positions).zip(&self.radii) {
-            f(*id, at, *radius);
+        let was_in_order = core::mem::replace(&mut self.in_order, false);
+        let mut movers = Vec::new();
+        for i in 0..self.ids.len() {
+            let before = self.key(i);
+            f(self.ids[i], &mut self.positions[i], self.radii[i]);
+            if self.key(i) != before {
+                movers.push(i);
+            }
         }
-        self.sort();
+        if was_in_order {
+            self.sort_movers(&movers);
+        } else {
+            self.sort();
+        }
     }
 
     /// Returns whether `id` is stored. O(n).
@@ -385,10 +396,15 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// Returns where an entry belongs.
     fn lower_bound_entry(&self, at: &WorldPosition, id: I) -> usize {
         let wanted = (self.cell_of(at), id);
-        let (mut low, mut high) = (0, self.ids.len());
+        self.partition(self.ids.len(), |i| (self.key(i), self.ids[i]) < wanted)
+    }
+
+    /// Returns the first of `n` entries that is not `before`, by halves.
+    fn partition(&self, n: usize, before: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (0, n);
         while low < high {
             let middle = low.midpoint(high);
-            if (self.key(middle), self.ids[middle]) < wanted {
+            if before(middle) {
                 low = middle + 1;
             } else {
                 high = middle;

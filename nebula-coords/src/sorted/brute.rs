@@ -9,7 +9,7 @@ use super::query::touches;
 
 impl<I: Copy + Ord> SortedIndex<I> {
     /// Hands every pair of touching spheres to `f` by asking each against each: the slow twin of
-    /// [`visit_pairs`](Self::visit_pairs), and the faster one for a few dozen entries.
+    /// [`visit_pairs`](Self::visit_pairs), and the faster one for up to a dozen entries.
     ///
     /// Pairs come as there, in array order.
     pub fn visit_pairs_brute_force(

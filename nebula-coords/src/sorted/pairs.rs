@@ -8,26 +8,26 @@
 use core::ops::ControlFlow;
 
 use super::SortedIndex;
+use super::layout::{Layout, measure};
+use super::radix::{Word, radix_sort};
 use super::rows::{Rows, Small};
-use super::sort::radix_sort;
 
 /// At this many entries or fewer, asking each against each is faster than sorting. Measured with
-/// `cargo bench -p nebula-coords --bench seeds -- --only crossover`.
-const BRUTE_MAX: usize = 40;
-
-/// Offsets and radii stay below these, so that a sum of three squares fits 64 bits.
-const EXTENT_LIMIT: u128 = 1 << 31;
-const RADIUS_LIMIT: u128 = 1 << 30;
+/// `cargo xtask bench seeds --only crossover`.
+const BRUTE_MAX: usize = 12;
 
 /// Working room for [`SortedIndex::visit_pairs`], kept by the caller so that a step allocates nothing
 /// once it has grown.
 #[derive(Clone, Debug, Default)]
 pub struct PairScratch {
-    keyed: Vec<(u64, u32)>,
-    spare: Vec<(u64, u32)>,
+    /// Every entry in small numbers, in array order.
+    entries: Vec<Small>,
+    /// Sort keys above array indices; the wide ones only where 64 bits are too few.
+    words: [Vec<u64>; 2],
+    wide_words: [Vec<u128>; 2],
     rows: Rows,
     /// Array indices of the entries that are too large for the rows.
-    giants: Vec<u32>,
+    giants: Vec<usize>,
 }
 
 impl<I: Copy + Ord> SortedIndex<I> {
@@ -63,7 +63,7 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// [`overlapping_pairs`](Self::overlapping_pairs).
     ///
     /// Costs one sort plus the sweep; it grows with the entries and the pairs that are nearly in
-    /// contact. Up to 40 entries are asked each against each, which is faster there.
+    /// contact. Up to 12 entries are asked each against each, which is faster there.
     pub fn visit_pairs(
         &self,
         scratch: &mut PairScratch,
@@ -85,185 +85,63 @@ impl<I: Copy + Ord> SortedIndex<I> {
         scratch: &mut PairScratch,
         mut f: impl FnMut(I, I) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Some(span) = self.span() else {
+        let Some(layout) = measure(&self.positions, &self.radii, &mut scratch.entries) else {
             return self.visit_pairs_wide(f);
         };
-        self.fill_rows(&span, scratch);
-        scratch.rows.sweep(&mut |a, b| self.hand(a, b, &mut f))?;
-        self.sweep_giants(&span, scratch, &mut f)
-    }
-
-    /// Measures the entries, if their offsets fit 32 bits.
-    fn span(&self) -> Option<Span> {
-        let first = self.positions.first()?;
-        let (mut min, mut max) = (*first, *first);
-        for p in &self.positions {
-            (min.x, max.x) = (min.x.min(p.x), max.x.max(p.x));
-            (min.y, max.y) = (min.y.min(p.y), max.y.max(p.y));
-            (min.z, max.z) = (min.z.min(p.z), max.z.max(p.z));
-        }
-        let fits = |lo: i128, hi: i128| {
-            let extent = hi.abs_diff(lo);
-            (extent < EXTENT_LIMIT).then(|| u32::try_from(extent).ok())?
-        };
-        u32::try_from(self.ids.len()).ok()?;
-        Some(Span {
-            min: [min.x, min.y, min.z],
-            extent: [
-                fits(min.x, max.x)?,
-                fits(min.y, max.y)?,
-                fits(min.z, max.z)?,
-            ],
-            usual: self.usual_radius()?,
-        })
-    }
-
-    /// Returns the largest radius that rows are made for: all but a few giants are at most as large.
-    /// `None` when a radius is too large for 32 bits.
-    fn usual_radius(&self) -> Option<u32> {
-        let mut by_bits = [0_usize; 32];
-        let mut largest = [0_u32; 32];
-        for radius in &self.radii {
-            let Ok(radius) = u128::try_from(*radius) else {
-                continue;
-            };
-            let radius = u32::try_from(radius)
-                .ok()
-                .filter(|r| u128::from(*r) < RADIUS_LIMIT)?;
-            let bits = (u32::BITS - radius.leading_zeros()) as usize;
-            by_bits[bits] += 1;
-            largest[bits] = largest[bits].max(radius);
-        }
-        // Giants are compared with one another each against each, so their squares must stay below n.
-        let mut giants_left = 2 * self.ids.len().isqrt();
-        for bits in (0..32).rev() {
-            if by_bits[bits] > giants_left {
-                return Some(largest[bits]);
-            }
-            giants_left -= by_bits[bits];
-        }
-        Some(0)
-    }
-
-    /// Sorts the entries into rows, and the giants out.
-    fn fill_rows(&self, span: &Span, scratch: &mut PairScratch) {
-        let layout = Layout::of(span);
-        scratch.keyed.clear();
+        scratch.rows.clear(&layout);
         scratch.giants.clear();
-        for i in 0..self.ids.len() {
-            let Some(small) = self.small(i, span) else {
-                continue;
-            };
-            let index = u32::try_from(i).expect("`span` checked the length");
-            if small.radius > span.usual {
-                scratch.giants.push(index);
-            } else {
-                scratch.keyed.push((layout.key(&small), index));
-            }
+        if layout.fits_u64() {
+            sort_rows(&layout, scratch, |scratch| &mut scratch.words);
+        } else {
+            sort_rows(&layout, scratch, |scratch| &mut scratch.wide_words);
         }
-        radix_sort(&mut scratch.keyed, &mut scratch.spare, layout.bits);
-        scratch
-            .rows
-            .clear(layout.y_bits, layout.row_shift, span.usual);
-        for (key, index) in &scratch.keyed {
-            if let Some(small) = self.small(*index as usize, span) {
-                scratch.rows.push(key >> layout.x_bits, small, *index);
-            }
-        }
-    }
-
-    /// Compares each giant with the rows and with the giants before it.
-    fn sweep_giants(
-        &self,
-        span: &Span,
-        scratch: &PairScratch,
-        f: &mut impl FnMut(I, I) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        for (n, a) in scratch.giants.iter().enumerate() {
-            let Some(giant) = self.small(*a as usize, span) else {
-                continue;
-            };
-            scratch.rows.around(&giant, &mut |b| self.hand(*a, b, f))?;
-            for b in &scratch.giants[..n] {
-                if self
-                    .small(*b as usize, span)
-                    .is_some_and(|other| giant.touches(&other))
-                {
-                    self.hand(*a, *b, f)?;
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Returns an entry in 32-bit offsets, or `None` if it touches nothing.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`span` checked that every offset is below 2^31 and every radius below 2^30"
-    )]
-    #[inline]
-    fn small(&self, i: usize, span: &Span) -> Option<Small> {
-        let (p, radius) = (&self.positions[i], self.radii[i]);
-        (radius >= 0).then(|| Small {
-            x: p.x.wrapping_sub(span.min[0]) as u32,
-            y: p.y.wrapping_sub(span.min[1]) as u32,
-            z: p.z.wrapping_sub(span.min[2]) as u32,
-            radius: radius as u32,
-        })
-    }
-
-    #[inline]
-    fn hand(&self, a: u32, b: u32, f: &mut impl FnMut(I, I) -> ControlFlow<()>) -> ControlFlow<()> {
-        let (a, b) = (self.ids[a as usize], self.ids[b as usize]);
-        f(a.min(b), a.max(b))
+        let mut hand = |a: usize, b: usize| {
+            let (a, b) = (self.ids[a], self.ids[b]);
+            f(a.min(b), a.max(b))
+        };
+        scratch.rows.sweep(&mut hand)?;
+        sweep_giants(scratch, &mut hand)
     }
 }
 
-/// Where the entries lie, and how large the usual ones are.
-struct Span {
-    min: [i128; 3],
-    extent: [u32; 3],
-    usual: u32,
-}
-
-/// How an entry becomes a sort key: row by z, row by y, x.
-struct Layout {
-    x_bits: u32,
-    y_bits: u32,
-    /// Rows are 2^row_shift thick.
-    row_shift: u32,
-    bits: u32,
-}
-
-impl Layout {
-    fn of(span: &Span) -> Self {
-        let width = |v: u32| u32::BITS - v.leading_zeros();
-        let [x, y, z] = span.extent;
-        let x_bits = width(x);
-        // A row must be at least as thick as the widest contact of usual entries.
-        let contact = 2 * span.usual;
-        let mut row_shift = width(contact.saturating_sub(1));
-        loop {
-            // Two spare values keep the rows beside the first and the last one apart from the next layer.
-            let y_bits = width((y >> row_shift) + 2);
-            let bits = x_bits + y_bits + width(z >> row_shift);
-            if bits <= u64::BITS {
-                return Self {
-                    x_bits,
-                    y_bits,
-                    row_shift,
-                    bits,
-                };
-            }
-            // So wide a space is thinly filled: thicker rows cost little.
-            row_shift += 1;
+/// Sorts the usual entries by (row, x) and hands them to the rows in that order; sets giants aside.
+fn sort_rows<W: Word>(
+    layout: &Layout,
+    scratch: &mut PairScratch,
+    words_of: fn(&mut PairScratch) -> &mut [Vec<W>; 2],
+) {
+    let [mut words, mut spare] = core::mem::take(words_of(scratch));
+    words.clear();
+    for (i, entry) in scratch.entries.iter_mut().enumerate() {
+        layout.rebase(entry);
+        if entry.radius <= layout.usual {
+            words.push(W::pack(layout.key(entry), layout.index_bits, i));
+        } else if !entry.is_nothing() {
+            scratch.giants.push(i);
         }
     }
-
-    fn key(&self, p: &Small) -> u64 {
-        let y = u64::from(p.y >> self.row_shift) + 1;
-        let z = u64::from(p.z >> self.row_shift);
-        ((z << self.y_bits | y) << self.x_bits) | u64::from(p.x)
+    radix_sort(&mut words, &mut spare, layout.index_bits, layout.key_bits());
+    for word in &words {
+        let i = word.index(layout.index_bits);
+        let row = word.key(layout.index_bits + layout.x_bits);
+        scratch.rows.push(row, scratch.entries[i], i);
     }
+    *words_of(scratch) = [words, spare];
+}
+
+/// Compares each giant with the rows and with the giants before it.
+fn sweep_giants(
+    scratch: &PairScratch,
+    f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    for (n, a) in scratch.giants.iter().enumerate() {
+        let giant = scratch.entries[*a];
+        scratch.rows.around(&giant, &mut |b| f(*a, b))?;
+        for b in &scratch.giants[..n] {
+            if giant.touches(&scratch.entries[*b]) {
+                f(*a, *b)?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
 }

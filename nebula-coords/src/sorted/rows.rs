@@ -2,6 +2,8 @@
 
 use core::ops::{ControlFlow, Range};
 
+use super::layout::Layout;
+
 /// An entry in offsets below 2^31 and a radius below 2^30, so that squares and their sums fit 64 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Small {
@@ -12,14 +14,26 @@ pub(super) struct Small {
 }
 
 impl Small {
+    /// The radius of an entry that touches nothing.
+    pub(super) const NOTHING: u32 = u32::MAX;
+
+    pub(super) const fn is_nothing(&self) -> bool {
+        self.radius == Self::NOTHING
+    }
+
     /// Returns whether two spheres touch.
     #[inline]
     pub(super) fn touches(&self, other: &Self) -> bool {
-        let square = |v: u32| u64::from(v) * u64::from(v);
-        square(self.x.abs_diff(other.x))
-            + square(self.y.abs_diff(other.y))
-            + square(self.z.abs_diff(other.z))
-            <= square(self.radius + other.radius)
+        // Offsets below 2^31 differ by less than that, so squares are below 2^62 and three fit 64 bits:
+        // nothing wraps, and the sweep pays for no checks.
+        let square = |v: u32| {
+            let v = i64::from(v.cast_signed());
+            v.wrapping_mul(v).cast_unsigned()
+        };
+        square(self.x.wrapping_sub(other.x))
+            .wrapping_add(square(self.y.wrapping_sub(other.y)))
+            .wrapping_add(square(self.z.wrapping_sub(other.z)))
+            <= square(self.radius.wrapping_add(other.radius))
     }
 }
 
@@ -34,7 +48,7 @@ pub(super) struct Rows {
     /// The entries of all rows, by x in each row.
     entries: Vec<Small>,
     /// The index of each entry in the array.
-    indices: Vec<u32>,
+    indices: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,15 +60,17 @@ struct Row {
 }
 
 impl Rows {
-    pub(super) fn clear(&mut self, y_bits: u32, row_shift: u32, usual: u32) {
-        (self.y_bits, self.row_shift, self.usual) = (y_bits, row_shift, usual);
+    pub(super) fn clear(&mut self, layout: &Layout) {
+        self.y_bits = layout.y_bits;
+        self.row_shift = layout.row_shift;
+        self.usual = layout.usual;
         self.rows.clear();
         self.entries.clear();
         self.indices.clear();
     }
 
     /// Appends an entry; keys never decrease, and x never decreases in a row.
-    pub(super) fn push(&mut self, key: u64, entry: Small, index: u32) {
+    pub(super) fn push(&mut self, key: u64, entry: Small, index: usize) {
         let n = self.entries.len();
         self.entries.push(entry);
         self.indices.push(index);
@@ -72,7 +88,10 @@ impl Rows {
     }
 
     /// Hands every touching pair to `f`, as array indices.
-    pub(super) fn sweep(&self, f: &mut impl FnMut(u32, u32) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub(super) fn sweep(
+        &self,
+        f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let layer = 1_u64 << self.y_bits;
         // The first row that may neighbour the present one in the next layer.
         let mut above = 0;
@@ -102,7 +121,7 @@ impl Rows {
     fn sweep_row(
         &self,
         row: &Row,
-        f: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+        f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (entries, indices) = self.slices(row);
         for (i, a) in entries.iter().enumerate() {
@@ -124,7 +143,7 @@ impl Rows {
         &self,
         row: &Row,
         other: &Row,
-        f: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+        f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (entries, indices) = self.slices(row);
         let (others, other_indices) = self.slices(other);
@@ -152,7 +171,7 @@ impl Rows {
     pub(super) fn around(
         &self,
         giant: &Small,
-        f: &mut impl FnMut(u32) -> ControlFlow<()>,
+        f: &mut impl FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let reach = giant.radius + self.usual;
         let band = |v: u32| {
@@ -190,7 +209,7 @@ impl Rows {
         row: &Row,
         giant: &Small,
         reach: u32,
-        f: &mut impl FnMut(u32) -> ControlFlow<()>,
+        f: &mut impl FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (entries, indices) = self.slices(row);
         let start = giant.x.saturating_sub(reach);
@@ -206,7 +225,7 @@ impl Rows {
         ControlFlow::Continue(())
     }
 
-    fn slices(&self, row: &Row) -> (&[Small], &[u32]) {
+    fn slices(&self, row: &Row) -> (&[Small], &[usize]) {
         (
             &self.entries[row.range.clone()],
             &self.indices[row.range.clone()],

@@ -1,153 +1,139 @@
-//! Sorting the array again: nothing to do, a few entries to carry back, or a radix sort.
+//! Sorting the array again: movers merged back in, or a radix sort.
 
-use super::SortedIndex;
+use super::radix::{Word, index_bits, radix_sort};
+use super::{Particle, SortedIndex};
 use crate::grid::CellKey;
 
-/// Entries carried back one step, per entry of the array, before the radix sort takes over. A step
-/// swaps some 80 bytes; the radix sort costs about as much as this many.
-const STEPS_PER_ENTRY: usize = 2;
-
-/// Bits sorted per pass.
-const DIGIT_BITS: u32 = 11;
-const DIGITS: usize = 1 << DIGIT_BITS;
+/// When more than one entry in this many left its cell, sorting everything is faster than merging.
+const MOVERS_SHARE: usize = 3;
 
 impl<I: Copy + Ord> SortedIndex<I> {
-    /// Puts the array in order by (cell, id).
+    /// Puts the array in order by (cell, id), whatever its order is.
     pub(super) fn sort(&mut self) {
-        if !self.insertion_sort() {
-            let order = self.sorted_order();
-            self.ids = order.iter().map(|i| self.ids[*i]).collect();
-            self.positions = order.iter().map(|i| self.positions[*i]).collect();
-            self.radii = order.iter().map(|i| self.radii[*i]).collect();
-        }
+        let order = self.sorted_order();
+        self.ids = order.iter().map(|i| self.ids[*i]).collect();
+        self.positions = order.iter().map(|i| self.positions[*i]).collect();
+        self.radii = order.iter().map(|i| self.radii[*i]).collect();
         self.radius_max = self.radii.iter().copied().max().unwrap_or(-1);
         self.in_order = true;
     }
 
-    /// Carries entries back to their places, within a budget. Returns whether it came to the end.
-    fn insertion_sort(&mut self) -> bool {
-        let mut budget = self.ids.len().saturating_mul(STEPS_PER_ENTRY);
-        for i in 1..self.ids.len() {
-            let mut at = i;
-            while at > 0 && self.order(at - 1, at).is_gt() {
-                if budget == 0 {
-                    return false;
-                }
-                budget -= 1;
-                self.ids.swap(at - 1, at);
-                self.positions.swap(at - 1, at);
-                self.radii.swap(at - 1, at);
-                at -= 1;
-            }
+    /// Puts the array in order when only these entries, in ascending order, have left their cells.
+    pub(super) fn sort_movers(&mut self, movers: &[usize]) {
+        if movers.len() > self.ids.len() / MOVERS_SHARE {
+            return self.sort();
         }
-        true
+        let mut out: Vec<Particle<I>> = movers.iter().map(|i| self.particle(*i)).collect();
+        out.sort_unstable_by_key(|p| (self.cell_of(&p.position), p.id));
+        let kept = self.close_gaps(movers);
+        self.merge_back(kept, &out);
+        self.in_order = true;
+    }
+
+    /// Moves the entries that stay to the front and returns how many there are.
+    fn close_gaps(&mut self, movers: &[usize]) -> usize {
+        let n = self.ids.len();
+        let Some(mut end) = movers.first().copied() else {
+            return n;
+        };
+        for (k, mover) in movers.iter().enumerate() {
+            let stay = mover + 1..movers.get(k + 1).copied().unwrap_or(n);
+            let len = stay.len();
+            self.ids.copy_within(stay.clone(), end);
+            self.positions.copy_within(stay.clone(), end);
+            self.radii.copy_within(stay, end);
+            end += len;
+        }
+        end
+    }
+
+    /// Merges sorted particles into the first `kept` entries, from the back, so that nothing is
+    /// overwritten before it has moved.
+    fn merge_back(&mut self, mut kept: usize, movers: &[Particle<I>]) {
+        let mut end = self.ids.len();
+        for mover in movers.iter().rev() {
+            let wanted = (self.cell_of(&mover.position), mover.id);
+            let first_after = self.partition(kept, |i| (self.key(i), self.ids[i]) < wanted);
+            let after = first_after..kept;
+            end -= after.len();
+            self.ids.copy_within(after.clone(), end);
+            self.positions.copy_within(after.clone(), end);
+            self.radii.copy_within(after.clone(), end);
+            end -= 1;
+            self.ids[end] = mover.id;
+            self.positions[end] = mover.position;
+            self.radii[end] = mover.radius_mm;
+            kept = after.start;
+        }
     }
 
     /// Returns the indices of all entries in order.
     fn sorted_order(&self) -> Vec<usize> {
-        let Some(packing) = Packing::of((0..self.ids.len()).map(|i| self.key(i))) else {
-            let mut order: Vec<usize> = (0..self.ids.len()).collect();
+        let n = self.ids.len();
+        let packing = Packing::of((0..n).map(|i| self.key(i)));
+        let bits = packing.bits + index_bits(n);
+        if bits <= u64::BITS {
+            self.radix_order::<u64>(&packing)
+        } else if bits <= u128::BITS {
+            self.radix_order::<u128>(&packing)
+        } else {
+            let mut order: Vec<usize> = (0..n).collect();
             order.sort_unstable_by(|a, b| self.order(*a, *b));
-            return order;
-        };
-        let mut keyed: Vec<(u64, usize)> = (0..self.ids.len())
-            .map(|i| (packing.pack(&self.key(i)), i))
-            .collect();
-        radix_sort(&mut keyed, &mut Vec::new(), packing.bits());
-        // The radix sort knows the cells only; ids break ties.
-        for cell in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
-            cell.sort_unstable_by_key(|(_, i)| self.ids[*i]);
+            order
         }
-        keyed.into_iter().map(|(_, i)| i).collect()
+    }
+
+    fn radix_order<W: Word>(&self, packing: &Packing) -> Vec<usize> {
+        let n = self.ids.len();
+        let shift = index_bits(n);
+        let mut words: Vec<W> = (0..n)
+            .map(|i| W::pack(packing.pack(&self.key(i)), shift, i))
+            .collect();
+        radix_sort(&mut words, &mut Vec::new(), shift, packing.bits);
+        let mut order: Vec<usize> = words.iter().map(|word| word.index(shift)).collect();
+        // The radix sort knows the cells only; ids break ties.
+        for cell in order.chunk_by_mut(|a, b| self.key(*a) == self.key(*b)) {
+            cell.sort_unstable_by_key(|i| self.ids[*i]);
+        }
+        order
     }
 }
 
-/// How the cells of an array fit 64 bits: relative to the smallest, z above y above x.
+/// How the cells of an array fit one word: relative to the smallest, z above y above x.
 struct Packing {
     origin: CellKey,
     y_shift: u32,
     z_shift: u32,
+    /// Bits that a packed key needs; it can be packed if there are at most 128.
     bits: u32,
 }
 
 impl Packing {
-    /// Returns how to pack these keys, or `None` when they are too far apart.
-    fn of(keys: impl Iterator<Item = CellKey>) -> Option<Self> {
-        let far = |lo: CellKey, hi: CellKey, key: CellKey| {
-            (
-                CellKey {
-                    z: lo.z.min(key.z),
-                    y: lo.y.min(key.y),
-                    x: lo.x.min(key.x),
-                },
-                CellKey {
-                    z: hi.z.max(key.z),
-                    y: hi.y.max(key.y),
-                    x: hi.x.max(key.x),
-                },
-            )
-        };
-        let mut span: Option<(CellKey, CellKey)> = None;
+    fn of(mut keys: impl Iterator<Item = CellKey>) -> Self {
+        let first = keys.next().unwrap_or(CellKey { z: 0, y: 0, x: 0 });
+        let (mut lo, mut hi) = (first, first);
         for key in keys {
-            span = Some(span.map_or((key, key), |(lo, hi)| far(lo, hi, key)));
+            (lo.x, hi.x) = (lo.x.min(key.x), hi.x.max(key.x));
+            (lo.y, hi.y) = (lo.y.min(key.y), hi.y.max(key.y));
+            (lo.z, hi.z) = (lo.z.min(key.z), hi.z.max(key.z));
         }
-        let (lo, hi) = span?;
         let width = |lo: i128, hi: i128| u128::BITS - hi.abs_diff(lo).leading_zeros();
         let (x, y, z) = (width(lo.x, hi.x), width(lo.y, hi.y), width(lo.z, hi.z));
-        (x + y + z <= u64::BITS).then_some(Self {
+        Self {
             origin: lo,
             y_shift: x,
             z_shift: x + y,
             bits: x + y + z,
-        })
+        }
     }
 
-    const fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    fn pack(&self, key: &CellKey) -> u64 {
-        // Differences to the smallest key are never negative, so no sign reaches a neighbour's bits.
+    /// Packs a key. Differences to the smallest key are never negative, so no sign reaches a
+    /// neighbour's bits.
+    fn pack(&self, key: &CellKey) -> u128 {
         let x = key.x.abs_diff(self.origin.x);
         let y = key.y.abs_diff(self.origin.y);
         let z = key.z.abs_diff(self.origin.z);
-        let packed = z.unbounded_shl(self.z_shift) | y.unbounded_shl(self.y_shift) | x;
-        u64::try_from(packed).expect("the widths add up to at most 64 bits")
+        // An axis on which all keys agree has a difference of 0 and may have a shift of 128.
+        z.unbounded_shl(self.z_shift) | y.unbounded_shl(self.y_shift) | x
     }
-}
-
-/// Sorts by key, stably; only the lowest `bits` bits of keys may be set. `spare` is working room.
-pub(super) fn radix_sort<V: Copy + Default>(
-    items: &mut Vec<(u64, V)>,
-    spare: &mut Vec<(u64, V)>,
-    bits: u32,
-) {
-    spare.clear();
-    spare.resize(items.len(), Default::default());
-    for shift in (0..bits).step_by(DIGIT_BITS as usize) {
-        let mut starts = [0_usize; DIGITS];
-        for (key, _) in items.iter() {
-            starts[digit(*key, shift)] += 1;
-        }
-        if starts.contains(&items.len()) {
-            continue; // Every key has the same digit here.
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += core::mem::replace(start, sum);
-        }
-        for item in items.iter() {
-            let slot = &mut starts[digit(item.0, shift)];
-            spare[*slot] = *item;
-            *slot += 1;
-        }
-        core::mem::swap(items, spare);
-    }
-}
-
-#[inline]
-fn digit(key: u64, shift: u32) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "the mask leaves 11 bits")]
-    let digit = (key >> shift) as usize & (DIGITS - 1);
-    digit
 }
