@@ -26,6 +26,9 @@ impl<T: Serialize, S> Serialize for SpatialHashMap<T, S> {
 
 /// Reads a list of values as [`FromIterator`] does: sectors and the values in each keep the order
 /// of the list, and of values with the same id the last one wins. Any list is a valid map.
+///
+/// The tree is built anew: answers about a region hold the same values, perhaps in another order
+/// than before. The same list always gives the same order.
 impl<'de, T, S> Deserialize<'de> for SpatialHashMap<T, S>
 where
     T: SpatialEntity + Deserialize<'de>,
