@@ -14,7 +14,7 @@ use nebula_coords::{Region, SpatialGrid, SpatialQuery};
 use nebula_math::{Aabb128, WorldPosition};
 
 #[test]
-fn walking_entities_reuse_cells_and_allocate_nothing() {
+fn walking_entities_reuse_cells() {
     let mut grid = SpatialGrid::default();
     let mut s = Seeded(5);
     let mut place = || {
