@@ -28,16 +28,19 @@ fn size_of(seed: u64) -> Size {
             ops: 60,
             ids: 3_000,
             crowd: 2_600,
+            large_one_in: 1,
         },
         x if x % 16 == 3 => Size {
             ops: 60,
             ids: 700,
             crowd: 400,
+            large_one_in: 1,
         },
         x => Size {
             ops: 30 + usize::try_from(x % 32).expect("small"),
             ids: 40,
             crowd: 24,
+            large_one_in: 1,
         },
     }
 }

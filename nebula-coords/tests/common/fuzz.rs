@@ -13,12 +13,13 @@ const SIZE: Size = Size {
     ops: 64,
     ids: 700,
     crowd: 400,
+    large_one_in: 8,
 };
 
 /// Reads the bytes as operations and runs them on every index; panics where one is wrong.
 pub(crate) fn index_ops(data: &[u8]) {
     // Big integers check the twin once, as an index of its own.
-    check::<LinearIndex<u32>>(data, 16);
+    check::<LinearIndex<u32>>(data, 12);
     check::<SpatialIndex<u32>>(data, 0);
     check::<DefaultGrid>(data, 0);
     check::<DefaultSorted>(data, 0);
@@ -26,5 +27,5 @@ pub(crate) fn index_ops(data: &[u8]) {
 }
 
 fn check<X: TestIndex>(data: &[u8], oracle_up_to: usize) {
-    ops::run::<X>(&mut Bytes(data), SIZE, oracle_up_to, 4);
+    ops::run::<X>(&mut Bytes(data), SIZE, oracle_up_to, 8);
 }

@@ -35,6 +35,8 @@ pub(crate) struct Size {
     pub(crate) ids: u32,
     /// The most points of one crowd.
     pub(crate) crowd: u64,
+    /// One crowd in so many is large; the others are a handful.
+    pub(crate) large_one_in: u64,
 }
 
 /// Makes operations out of choices; remembers where points were put, to ask near them.
@@ -109,7 +111,8 @@ impl Maker {
 
     /// A crowd is drawn from a seed of its own: two bytes of fuzz input make hundreds of points.
     fn crowd(&mut self, s: &mut impl Source) -> Vec<(u32, WorldPosition)> {
-        let n = 1 + s.below(self.size.crowd);
+        let large = s.below(self.size.large_one_in) == 0;
+        let n = 1 + s.below(if large { self.size.crowd } else { 16 });
         let first = u64::from(self.id(s));
         let anchor = s.pick(&self.anchors);
         let spread = s.pick(&[self.spread, Spread::Cluster]);
