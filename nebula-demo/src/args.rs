@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::Scenario;
 
@@ -17,9 +18,13 @@ nebula-demo: who is near whom?
 A thousand entities walk around a player on a planet 131 million light years from the origin.
 Each tick the index says who is within 100 m; brute force checks the answer, millimetre by millimetre.
 
-  nebula-demo                          run the counter for 10 seconds
-  nebula-demo --ticks 5                five ticks of virtual time: the same output in every run
-  nebula-demo --ticks 200 --json       one JSON object per tick, for other programs
+  nebula-demo                          a window; without a display, 10 seconds in the terminal
+  nebula-demo --headless --ticks 5     five ticks of virtual time: the same output in every run
+  nebula-demo --json --ticks 200       one JSON object per tick, for other programs
+  nebula-demo --screenshot a.png       a picture of tick 100, drawn without a window
+  nebula-demo bench-frames             how long a frame takes at 1,000 to 100,000 entities
+
+In the window: drag and wheel move the map, W A S D walks, Space pauses, N steps, H shows all keys.
 
 Options
   --scenario NAME   the world to show: counter (default)
@@ -29,6 +34,7 @@ Options
   --hold            with --ticks, in a window: stay at tick N and log both counts
   --seconds N       stop after N seconds of real time, 1 to 86400
   --json            print JSON lines; implies --headless
+  --screenshot FILE write a PNG of the window, at tick N with --ticks, and end
   --help            this page
 
 Exit status: 0 all answers agreed, 1 the index and the brute force differed, 2 bad command line.
@@ -41,6 +47,10 @@ pub enum Command {
     Help,
     /// Show a scenario.
     Run(Options),
+    /// Write a picture of a scenario to this file.
+    Screenshot(Options, PathBuf),
+    /// Measure frames.
+    BenchFrames,
 }
 
 /// When to stop.
@@ -125,7 +135,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageE
         }
         reader.flag(flag, attached, &mut args)?;
     }
-    reader.finish().map(Command::Run)
+    reader.finish()
 }
 
 /// The flags seen so far.
@@ -139,6 +149,8 @@ struct Reader {
     hold: bool,
     headless: bool,
     json: bool,
+    screenshot: Option<PathBuf>,
+    bench_frames: bool,
 }
 
 impl Reader {
@@ -156,6 +168,7 @@ impl Reader {
             "--headless" => Some(&mut self.headless),
             "--hold" => Some(&mut self.hold),
             "--json" => Some(&mut self.json),
+            "bench-frames" => Some(&mut self.bench_frames),
             _ => None,
         };
         if let Some(switch) = switch {
@@ -176,17 +189,27 @@ impl Reader {
             "--seed" => self.seed = Some(number(flag, &value()?, 0, u64::MAX)?),
             "--ticks" => self.ticks = Some(number(flag, &value()?, 1, TICKS_MAX)?),
             "--seconds" => self.seconds = Some(number(flag, &value()?, 1, SECONDS_MAX)?),
+            "--screenshot" => self.screenshot = Some(file(&value()?)?),
             _ => {
                 return Err(UsageError(format!(
                     "{flag:?} is not known; allowed are --scenario NAME, --seed S, --headless, --ticks N, \
-                     --hold, --seconds N, --json and --help"
+                     --hold, --seconds N, --json, --screenshot FILE, --help and bench-frames"
                 )));
             }
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Options, UsageError> {
+    fn finish(self) -> Result<Command, UsageError> {
+        if self.bench_frames {
+            return if self.seen.len() == 1 {
+                Ok(Command::BenchFrames)
+            } else {
+                Err(UsageError(
+                    "bench-frames stands alone, without flags".to_owned(),
+                ))
+            };
+        }
         let limit = match (self.ticks, self.seconds) {
             (Some(_), Some(_)) => {
                 return Err(UsageError(
@@ -206,12 +229,16 @@ impl Reader {
             (None, None) => Limit::None,
         };
         let defaults = Options::default();
-        Ok(Options {
+        let options = Options {
             scenario: self.scenario.unwrap_or(defaults.scenario),
             seed: self.seed.unwrap_or(defaults.seed),
             headless: self.headless || self.json,
             limit,
             json: self.json,
+        };
+        Ok(match self.screenshot {
+            Some(file) => Command::Screenshot(options, file),
+            None => Command::Run(options),
         })
     }
 }
@@ -232,6 +259,15 @@ fn scenario(name: &str) -> Result<Scenario, UsageError> {
             names.join(", ")
         ))
     })
+}
+
+fn file(name: &str) -> Result<PathBuf, UsageError> {
+    if name.is_empty() {
+        return Err(UsageError(
+            "--screenshot needs the name of a PNG file to write".to_owned(),
+        ));
+    }
+    Ok(PathBuf::from(name))
 }
 
 fn number(flag: &str, value: &str, low: u64, high: u64) -> Result<u64, UsageError> {

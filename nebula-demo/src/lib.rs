@@ -5,12 +5,28 @@
 //! asking everyone, and compares the two answers.
 //!
 //! Reading order: [`args`] (what may be asked), [`scenario`] (the worlds to show), [`world`] (what
-//! moves and what is counted), [`headless`] (plain lines or JSON).
+//! moves and what is counted), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
+//! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] (the panels), [`canvas`]
+//! and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
+//! without one).
 
+pub mod app;
 pub mod args;
+pub mod camera;
+pub mod canvas;
+pub mod display;
 pub mod headless;
+pub mod hud;
+pub mod lossy;
+pub mod marks;
+pub mod offscreen;
+pub mod palette;
+pub mod png;
+pub mod raster;
+pub mod render;
 pub mod rng;
 pub mod scenario;
+pub mod viewer;
 pub mod world;
 
 use std::io::Write;
@@ -46,7 +62,11 @@ pub fn run(
             .write_all(args::HELP.as_bytes())
             .map(|()| EXIT_OK)
             .map_err(anyhow::Error::from),
-        Ok(Command::Run(options)) => show(&options, out),
+        Ok(Command::Run(options)) => show(&options, out, err),
+        Ok(Command::Screenshot(options, file)) => {
+            offscreen::screenshot(&options, &file).map(headless::Verdict::exit_status)
+        }
+        Ok(Command::BenchFrames) => offscreen::bench_frames(out).map(|()| EXIT_OK),
         Err(usage) => {
             // The message is all we have to say; when even that cannot be written, the status tells.
             let _ = writeln!(err, "nebula-demo: {usage}\nTry: nebula-demo --help");
@@ -62,8 +82,21 @@ pub fn run(
     })
 }
 
-/// Shows one scenario, and returns the exit status.
-fn show(options: &Options, out: &mut dyn Write) -> anyhow::Result<u8> {
+/// Shows one scenario in a window, or in the terminal, and returns the exit status.
+fn show(options: &Options, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<u8> {
+    if !options.headless {
+        let shown = display::find(|name| std::env::var_os(name))
+            .map_err(app::Failure::NoWindow)
+            .and_then(|display| app::run(options, display, out));
+        match shown {
+            Ok(status) => return Ok(status),
+            Err(app::Failure::Broken(error)) => return Err(error),
+            Err(app::Failure::NoWindow(reason)) => writeln!(
+                err,
+                "No window: {reason}. The same scenario runs here in the terminal."
+            )?,
+        }
+    }
     let mut world = options.scenario.build(options.seed);
     Ok(headless::run(&mut world, options, out)?.exit_status())
 }

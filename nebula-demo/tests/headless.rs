@@ -124,10 +124,15 @@ impl SpatialQuery for Forgetful {
 }
 
 impl NearIndex for Forgetful {
-    fn apply(&mut self, moves: &[(u32, WorldPosition)]) {
-        let first = self.is_empty();
-        for (id, at) in moves.iter().filter(|(id, _)| first || id % 2 == 0) {
+    fn insert_all(&mut self, new: &[(u32, WorldPosition)]) {
+        for (id, at) in new {
             self.0.insert(*id, *at);
+        }
+    }
+
+    fn move_all(&mut self, moves: &[(u32, WorldPosition)]) {
+        for (id, at) in moves.iter().filter(|(id, _)| id % 2 == 0) {
+            self.0.update(*id, *at);
         }
     }
 
@@ -165,4 +170,45 @@ fn changing_the_number_of_entities_disturbs_nobody_else() {
     assert_eq!(small.places(), large.places());
     assert!(large.measure().identical);
     assert_eq!(small.measure().index, large.measure().index);
+}
+
+#[test]
+fn without_a_display_the_terminal_takes_over() {
+    let output = demo("--ticks 3");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout).lines().count(), 4);
+    let sentence = "No window: neither DISPLAY nor WAYLAND_DISPLAY is set. \
+                    The same scenario runs here in the terminal.";
+    assert_eq!(text(&output.stderr).trim(), sentence);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn dead_display_is_one_sentence_and_the_terminal() {
+    let output = Command::new(env!("CARGO_BIN_EXE_nebula-demo"))
+        .args(["--ticks", "3"])
+        .env("DISPLAY", ":64999")
+        .env("WAYLAND_DISPLAY", "/nonexistent/wayland-0")
+        .output()
+        .expect("the demo starts");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(message.starts_with("No window: "), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(!message.contains(".rs"), "our own words: {message}");
+    assert_eq!(text(&output.stdout).lines().count(), 4);
+}
+
+#[test]
+fn screenshot_is_a_picture_of_the_window() {
+    let file = std::env::temp_dir().join(format!("nebula-demo-{}.png", std::process::id()));
+    let output = demo(&format!("--ticks 20 --screenshot {}", file.display()));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let picture = std::fs::read(&file).expect("the picture is there");
+    std::fs::remove_file(&file).expect("and can be removed");
+    assert!(picture.starts_with(b"\x89PNG"));
+    assert_eq!(picture[16..24], [0, 0, 5, 0, 0, 0, 2, 208], "1280 x 720");
+    let refused = demo("--screenshot /nonexistent/a.png");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("cannot write /nonexistent/a.png"));
 }
