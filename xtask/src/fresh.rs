@@ -10,14 +10,15 @@ use crate::ci::TEST_COMMAND;
 use crate::demo;
 use crate::run::{answers, cargo, read, root, run};
 
-/// Folders are named by process, so that two runs do not meet.
+/// A temporary folder that vanishes with this value. Its name holds the process, so that two runs do
+/// not meet.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(kind: &str) -> Result<Self> {
         let name = format!("nebula-{kind}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).with_context(|| format!("could not make {}", path.display()))?;
+        fs::create_dir(&path).with_context(|| format!("could not make {}", path.display()))?;
         Ok(Self(path))
     }
 }
@@ -90,16 +91,9 @@ fn user_cargo_home() -> Option<PathBuf> {
 
 /// Builds the demo in a Debian that has gcc and the C library's headers, and nothing else.
 fn bare_debian() -> Result<ExitCode> {
-    for tool in ["debootstrap", "unshare", "chroot"] {
-        if !answers(tool, &["--version"]) {
-            println!("not run: {tool}");
-            return Ok(ExitCode::SUCCESS);
-        }
-    }
-    let user = read(Command::new("id").arg("-u"))?;
-    if user.trim() != "0" {
-        println!("not run: fresh --chroot needs root");
-        return Ok(ExitCode::SUCCESS);
+    if let Some(missing) = missing_for_chroot()? {
+        println!("not run: {missing}");
+        return Ok(ExitCode::from(crate::USAGE));
     }
     let scratch = Scratch::new("chroot")?;
     let debian = scratch.0.join("debian");
@@ -138,6 +132,19 @@ fn bare_debian() -> Result<ExitCode> {
     demo::watch_title(&mut inside("target/release/nebula-demo"))?;
     println!("fresh: the demo was built and ran in a bare Debian");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what this machine lacks to build in a root of its own.
+fn missing_for_chroot() -> Result<Option<&'static str>> {
+    let tools = ["debootstrap", "unshare", "chroot"];
+    if let Some(tool) = tools
+        .into_iter()
+        .find(|tool| !answers(tool, &["--version"]))
+    {
+        return Ok(Some(tool));
+    }
+    let user = read(Command::new("id").arg("-u"))?;
+    Ok((user.trim() != "0").then_some("chroot needs root"))
 }
 
 /// Copies the running toolchain, which needs no installer to work from another folder.

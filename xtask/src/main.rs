@@ -16,7 +16,8 @@ use std::process::ExitCode;
 
 use flags::Job;
 
-/// The command line made no sense, or names something that does not exist yet.
+/// The exit status when nothing was done: the command line made no sense, names something that does
+/// not exist yet, or needs a tool that is missing.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {

@@ -8,7 +8,7 @@ const MOST_LINES: usize = 600;
 const MANY_LINES: usize = 450;
 
 /// What may stand at the top of the repository.
-const TOP_LEVEL: [&str; 20] = [
+const TOP_LEVEL: [&str; 22] = [
     ".cargo",
     ".ci",
     ".config",
@@ -29,8 +29,9 @@ const TOP_LEVEL: [&str; 20] = [
     "nebula-demo",
     "nebula-math",
     "nebula-multiplayer",
+    "rustfmt.toml",
+    "xtask",
 ];
-const TOP_LEVEL_TOOLS: [&str; 2] = ["rustfmt.toml", "xtask"];
 
 /// Folders that exist on one machine only. Written in pieces, or this file would accuse itself.
 const MACHINE_PATHS: [&str; 5] = [
@@ -103,7 +104,7 @@ pub(super) fn top_level(paths: &[String]) -> Vec<String> {
     let mut entries: Vec<&str> = paths
         .iter()
         .map(|path| path.split('/').next().unwrap_or(path))
-        .filter(|entry| !TOP_LEVEL.contains(entry) && !TOP_LEVEL_TOOLS.contains(entry))
+        .filter(|entry| !TOP_LEVEL.contains(entry))
         .collect();
     entries.dedup();
     entries
