@@ -36,7 +36,7 @@ impl U384 {
     #[must_use]
     #[inline]
     pub fn square(value: u128) -> Self {
-        Self::product(value, value)
+        Self::sum_of_squares(value, 0, 0)
     }
 
     /// Returns `a * b`, exactly.
@@ -57,9 +57,21 @@ impl U384 {
     #[must_use]
     #[inline]
     pub fn sum_of_squares(x: u128, y: u128, z: u128) -> Self {
-        Self::square(x)
-            .wrapping_add(Self::square(y))
-            .wrapping_add(Self::square(z))
+        // With v = 2^64 h + l, a square is 2^128 hh + 2^65 hl + ll. Adding up each kind of product
+        // first leaves one long addition instead of five.
+        let [(xh, xl), (yh, yl), (zh, zl)] = [halves(x), halves(y), halves(z)];
+        let (low, low_carry) = sum3(product64(xl, xl), product64(yl, yl), product64(zl, zl));
+        let (cross, cross_carry) = sum3(product64(xh, xl), product64(yh, yl), product64(zh, zl));
+        let (high, high_carry) = sum3(product64(xh, xh), product64(yh, yh), product64(zh, zh));
+        let (lo, carry) = low.overflowing_add(cross << 65);
+        // Below 2^68, carries included.
+        let upper = (cross >> 63)
+            .wrapping_add(cross_carry << 65)
+            .wrapping_add(low_carry)
+            .wrapping_add(carry.into());
+        let (mid, carry) = high.overflowing_add(upper);
+        let hi = high_carry.wrapping_add(carry.into());
+        Self { hi, mid, lo }
     }
 
     /// Returns the sum of three 128-bit values, which always fits.
@@ -181,6 +193,26 @@ impl U384 {
             (top, lost || lo != 0)
         }
     }
+}
+
+/// The upper and the lower 64 bits, each in a type that holds its products.
+#[inline]
+const fn halves(value: u128) -> (u128, u128) {
+    (value >> 64, value & 0xffff_ffff_ffff_ffff)
+}
+
+/// The product of two values below 2^64.
+#[inline]
+const fn product64(a: u128, b: u128) -> u128 {
+    a.wrapping_mul(b)
+}
+
+/// The sum of three values, and how often it wrapped.
+#[inline]
+fn sum3(a: u128, b: u128, c: u128) -> (u128, u128) {
+    let (sum, first) = a.overflowing_add(b);
+    let (sum, second) = sum.overflowing_add(c);
+    (sum, u128::from(first).wrapping_add(second.into()))
 }
 
 impl From<u128> for U384 {
