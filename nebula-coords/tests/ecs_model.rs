@@ -173,19 +173,20 @@ fn run(seed: u64, several_threads: bool) {
     }
 }
 
+/// How many lives each test runs; a long run in a release build sets thousands.
+fn lives() -> u64 {
+    match std::env::var("NEBULA_MODEL_SEQUENCES") {
+        Ok(text) => text.parse().expect("NEBULA_MODEL_SEQUENCES is a number"),
+        Err(_) => 60,
+    }
+}
+
 #[test]
 fn spaces_equal_the_world_on_one_thread() {
-    (0..60).for_each(|seed| run(seed, false));
+    (0..lives()).for_each(|seed| run(seed, false));
 }
 
 #[test]
 fn spaces_equal_the_world_on_several_threads() {
-    (1_000..1_060).for_each(|seed| run(seed, true));
-}
-
-/// The long run, for a release build: `cargo test --release -- --ignored`.
-#[test]
-#[ignore = "takes a minute"]
-fn spaces_equal_the_world_in_the_long_run() {
-    (10_000..16_000).for_each(|seed| run(seed, seed % 2 == 0));
+    (1_000_000..1_000_000 + lives()).for_each(|seed| run(seed, true));
 }
