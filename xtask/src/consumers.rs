@@ -134,11 +134,25 @@ fn against_packed(folder: &Path, manifest: &str, packed: &Path) -> Result<PathBu
     let name = folder.file_name().context("a consumer is a folder")?;
     let copy = packed.join("consumers").join(name);
     copy_folder(folder, &copy)?;
-    fs::write(copy.join("Cargo.toml"), packed_manifest(manifest, packed)?)?;
+    let mut packed_manifests = Vec::new();
+    for library in LIBRARIES {
+        packed_manifests.push(read(&packed.join(versioned(library)).join("Cargo.toml"))?);
+    }
+    let depends = |on: &str, library: &str| {
+        let position = LIBRARIES.iter().position(|name| *name == library);
+        position.is_some_and(|i| packed_manifests[i].contains(&format!("[dependencies.{on}]")))
+    };
+    let text = packed_manifest(manifest, packed, depends)?;
+    fs::write(copy.join("Cargo.toml"), text)?;
     Ok(copy)
 }
 
-fn packed_manifest(manifest: &str, packed: &Path) -> Result<String> {
+/// Points a manifest at the packed libraries; `depends(on, library)` knows what those depend on.
+fn packed_manifest(
+    manifest: &str,
+    packed: &Path,
+    depends: impl Fn(&str, &str) -> bool,
+) -> Result<String> {
     let [library] = used(manifest)[..] else {
         bail!("a consumer depends on one library");
     };
@@ -149,13 +163,17 @@ fn packed_manifest(manifest: &str, packed: &Path) -> Result<String> {
         "a path that leaves the consumer is not packed:\n{manifest}"
     );
     // A packed library asks the registry for the libraries below it, which may not be there yet.
-    let below = LIBRARIES.iter().take_while(|name| **name != library);
-    let patches: Vec<String> = below
-        .map(|name| format!("{name} = {{ path = {:?} }}\n", folder(name)))
-        .collect();
-    if !patches.is_empty() {
+    let mut needed = vec![library];
+    for below in LIBRARIES.into_iter().rev() {
+        if needed.iter().any(|above| depends(below, above)) {
+            needed.push(below);
+        }
+    }
+    if needed.len() > 1 {
         text.push_str("\n[patch.crates-io]\n");
-        text.extend(patches);
+    }
+    for name in &needed[1..] {
+        text.push_str(&format!("{name} = {{ path = {:?} }}\n", folder(name)));
     }
     Ok(text)
 }
@@ -212,7 +230,8 @@ mod tests {
 
     #[test]
     fn packed_consumers_leave_the_checkout_alone() {
-        let text = packed_manifest(COORDS, Path::new("/packed")).expect("one library");
+        let depends = |on: &str, library: &str| (on, library) == ("nebula-math", "nebula-coords");
+        let text = packed_manifest(COORDS, Path::new("/packed"), depends).expect("one library");
         assert!(text.contains(&format!("/packed/{}\"", versioned("nebula-coords"))));
         let patch = text
             .split("[patch.crates-io]")
@@ -224,6 +243,6 @@ mod tests {
     #[test]
     fn packed_consumers_with_other_paths_are_refused() {
         let text = format!("{MATH}other = {{ path = \"../../../other\" }}\n");
-        assert!(packed_manifest(&text, Path::new("/packed")).is_err());
+        assert!(packed_manifest(&text, Path::new("/packed"), |_, _| false).is_err());
     }
 }
