@@ -174,7 +174,7 @@ fn hunting(
     }
 }
 
-/// Wolves bite whatever deer is within two metres, without allocating.
+/// Wolves bite whatever deer is within five metres, without allocating.
 fn predator_attack(
     nearby: Nearby,
     wolves: Query<&WorldPosition, With<Wolf>>,
@@ -182,7 +182,7 @@ fn predator_attack(
     mut diary: ResMut<Diary>,
 ) {
     for at in &wolves {
-        nearby.for_each_mut(&mut prey, &Region::ball(*at, 2_000), |mut health| {
+        nearby.for_each_mut(&mut prey, &Region::ball(*at, 5_000), |mut health| {
             health.0 = health.0.saturating_sub(10);
             diary.bites += 1;
         });

@@ -1,7 +1,7 @@
 //! The maintenance system: what changed in the world goes into the space, in one batch.
 
 use bevy_ecs::change_detection::{
-    ContiguousRef, DetectChanges, DetectChangesMut, MAX_CHANGE_AGE, Ref,
+    ContiguousRef, DetectChanges, DetectChangesMut, MAX_CHANGE_AGE, Ref, Tick,
 };
 use bevy_ecs::entity::Entity;
 use bevy_ecs::query::ArchetypeFilter;
@@ -37,6 +37,10 @@ pub fn spatial_systems<F: ArchetypeFilter + 'static>() -> ScheduleConfigs<Schedu
     maintain::<F>.in_set(NebulaSystems::Index)
 }
 
+/// Rows whose ticks are compared together: finding the one entity of 1,000,000 that moved takes 0.58 ms
+/// in blocks and 1.02 ms row by row.
+const BLOCK: usize = 64;
+
 /// The entities of a space.
 type Members<'w, 's, F> = Query<'w, 's, (Entity, Ref<'static, WorldPosition>), F>;
 
@@ -69,7 +73,7 @@ pub(super) fn maintain<F: ArchetypeFilter + 'static>(
     let inner = space.bypass_change_detection();
     let mut report = SpaceReport::default();
     if !resync {
-        report = apply_changes(&mut inner.index, &pending.queue, &members, &mut buffers);
+        report = apply_changes(inner, &pending.queue, &members, &mut buffers);
     }
     // Every arrival is applied by now, so the index holds at least the members; equal numbers mean
     // equal sets. A departure that no event told of is caught here.
@@ -88,26 +92,35 @@ pub(super) fn maintain<F: ArchetypeFilter + 'static>(
 
 /// Applies the queue and every changed position.
 fn apply_changes<F: ArchetypeFilter + 'static>(
-    index: &mut SpatialIndex<Entity>,
+    space: &mut SpatialSpace<F>,
     queue: &[Entity],
     members: &Members<F>,
     buffers: &mut Buffers,
 ) -> SpaceReport {
-    let Buffers { moves, fresh } = buffers;
-    moves.clear();
-    fresh.clear();
+    buffers.moves.clear();
+    buffers.fresh.clear();
     let mut report = SpaceReport::default();
     // Departures first, so that an entity which reuses an index finds its place free.
     for &entity in queue {
         report.scanned += 1;
         match members.get(entity) {
-            Ok((_, at)) => fresh.push((entity, *at)),
-            Err(_) => report.exited += usize::from(index.remove(entity).is_some()),
+            Ok((_, at)) => buffers.fresh.push((entity, *at)),
+            Err(_) => report.exited += usize::from(space.index.remove(entity).is_some()),
         }
     }
-    report.scanned += find_changed(members, moves, fresh);
-    // Writing the same value again is no move, and whoever follows the change feed hears nothing.
-    moves.retain(|(id, at)| index.get(*id) != Some(*at));
+    report.scanned += find_changed(members, buffers);
+    if space.should_rebuild(buffers.fresh.len()) {
+        rebuild(space, members, buffers, &mut report);
+        return report;
+    }
+    let Buffers { moves, fresh } = buffers;
+    let index = &mut space.index;
+    if space.marked {
+        // Writing the same value again is no move, so whoever follows the change feed must not hear
+        // of it. Without a follower the question costs more than the write: 150 against 82 ms
+        // when 1,000,000 entities move.
+        moves.retain(|(id, at)| index.get(*id) != Some(*at));
+    }
     if !moves.is_empty() {
         let batch = index.update_batch(moves);
         report.moved += batch.moved;
@@ -117,7 +130,9 @@ fn apply_changes<F: ArchetypeFilter + 'static>(
         }
     }
     for &(entity, at) in &*fresh {
-        upsert(index, entity, at, &mut report);
+        if !count(index, entity, at, &mut report) {
+            index.insert(entity, at);
+        }
     }
     report
 }
@@ -126,9 +141,9 @@ fn apply_changes<F: ArchetypeFilter + 'static>(
 /// how many were looked at.
 fn find_changed<F: ArchetypeFilter + 'static>(
     members: &Members<F>,
-    moves: &mut Vec<(Entity, WorldPosition)>,
-    fresh: &mut Vec<(Entity, WorldPosition)>,
+    buffers: &mut Buffers,
 ) -> usize {
+    let Buffers { moves, fresh } = buffers;
     let mut scanned = 0;
     let Ok(tables) = members.contiguous_iter() else {
         // A marker in sparse storage: its tables hold strangers too, so each member is asked.
@@ -148,12 +163,18 @@ fn find_changed<F: ArchetypeFilter + 'static>(
             continue;
         }
         scanned += entities.len();
-        let (last_run, this_run) = (ticks.last_run(), ticks.this_run());
-        for (row, changed) in ticks.changed().iter().enumerate() {
-            if changed.is_newer_than(last_run, this_run) {
-                let added = ticks.added()[row].is_newer_than(last_run, this_run);
-                let list = if added { &mut *fresh } else { &mut *moves };
-                list.push((entities[row], positions[row]));
+        let newer = |tick: &Tick| tick.is_newer_than(ticks.last_run(), ticks.this_run());
+        for (block, changed) in ticks.changed().chunks(BLOCK).enumerate() {
+            // Without an early exit the compiler compares many ticks at once.
+            if !changed.iter().fold(false, |any, tick| any | newer(tick)) {
+                continue;
+            }
+            for (row, tick) in (block * BLOCK..).zip(changed) {
+                if newer(tick) {
+                    let added = newer(&ticks.added()[row]);
+                    let list = if added { &mut *fresh } else { &mut *moves };
+                    list.push((entities[row], positions[row]));
+                }
             }
         }
     }
@@ -167,48 +188,54 @@ fn resync_all<F: ArchetypeFilter + 'static>(
     buffers: &mut Buffers,
     report: &mut SpaceReport,
 ) {
-    let all = &mut buffers.fresh;
-    all.clear();
-    all.extend(members.iter().map(|(entity, at)| (entity, *at)));
+    let all = members.iter().len();
     report.resynced = true;
-    report.scanned += all.len();
-    let index = &mut space.index;
-    if index.is_empty() && !space.marked {
-        *index = SpatialIndex::from_points(all);
-        report.entered += all.len();
-        return;
-    }
+    report.scanned += all;
     let stale = &mut buffers.moves;
     stale.clear();
-    stale.extend(
-        index
-            .iter()
-            .filter(|(entity, _)| !members.contains(*entity)),
-    );
+    let index = &mut space.index;
+    stale.extend(index.iter().filter(|(id, _)| !members.contains(*id)));
     for (entity, _) in &*stale {
         report.exited += usize::from(index.remove(*entity).is_some());
     }
-    for &(entity, at) in &*all {
-        upsert(index, entity, at, report);
+    if space.should_rebuild(all) {
+        rebuild(space, members, buffers, report);
+        return;
+    }
+    for (entity, at) in members {
+        if !count(&space.index, entity, *at, report) {
+            space.index.insert(entity, *at);
+        }
     }
 }
 
-/// Puts an entity where it belongs, and counts what that was; nothing if it is there already.
-fn upsert(
-    index: &mut SpatialIndex<Entity>,
+/// Builds the index anew from every member, which beats inserting when most of them are new.
+fn rebuild<F: ArchetypeFilter + 'static>(
+    space: &mut SpatialSpace<F>,
+    members: &Members<F>,
+    buffers: &mut Buffers,
+    report: &mut SpaceReport,
+) {
+    let all = &mut buffers.fresh;
+    all.clear();
+    all.extend(members.iter().map(|(entity, at)| (entity, *at)));
+    for (entity, at) in &*all {
+        count(&space.index, *entity, *at, report);
+    }
+    space.index = SpatialIndex::from_points(all);
+}
+
+/// Returns whether the index has the entity there already; if not, counts an arrival or a move.
+fn count(
+    index: &SpatialIndex<Entity>,
     entity: Entity,
     at: WorldPosition,
     report: &mut SpaceReport,
-) {
+) -> bool {
     match index.get(entity) {
-        None => {
-            index.insert(entity, at);
-            report.entered += 1;
-        }
-        Some(before) if before != at => {
-            index.insert(entity, at);
-            report.moved += 1;
-        }
-        Some(_) => {}
+        None => report.entered += 1,
+        Some(before) if before != at => report.moved += 1,
+        Some(_) => return true,
     }
+    false
 }
