@@ -154,6 +154,7 @@ macro_rules! behaviours {
                 a_bulk_built_index_may_be_edited,
                 the_last_entry_wins_in_a_batch,
                 a_batch_skips_unknown_ids,
+                a_long_batch_equals_single_moves,
                 an_empty_batch_changes_nothing,
                 ids_may_be_far_apart,
                 len_and_position_follow_every_change,

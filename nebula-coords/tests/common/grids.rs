@@ -1,5 +1,7 @@
 //! The indexes with cells behind the common face, in every size and shape of cell.
 
+use std::collections::BTreeMap;
+
 use nebula_coords::{Particle, SortedIndex, SpatialGrid, SpatialStore};
 use nebula_math::WorldPosition;
 
@@ -101,8 +103,9 @@ fn empty_grid(cell_mm: i128, flat: bool) -> SpatialGrid<u32> {
 /// Many moves in one pass and one sort, as the sorted array wants them.
 fn sorted_batch(index: &mut SortedIndex<u32>, moves: &[(u32, WorldPosition)]) -> usize {
     let known = moves.iter().filter(|(id, _)| index.contains(*id)).count();
+    let last: BTreeMap<_, _> = moves.iter().copied().collect();
     index.update_all(|id, at, _| {
-        if let Some((_, to)) = moves.iter().rfind(|(other, _)| *other == id) {
+        if let Some(to) = last.get(&id) {
             *at = *to;
         }
     });

@@ -1,5 +1,7 @@
 //! Random operations, and the runner that checks an index against the slow twin after each.
 
+use core::ops::ControlFlow;
+
 use nebula_coords::{LinearIndex, Metric, Region, SpatialQuery};
 use nebula_math::{Aabb128, WorldPosition};
 
@@ -128,22 +130,53 @@ impl Maker {
 
     fn region(&mut self, s: &mut impl Source) -> Region {
         match s.below(8) {
-            0..=4 => Region::Ball {
-                center: self.place(s),
-                radius_mm: self.radius(s),
-                metric: s.pick(&[
+            0..=4 => {
+                let (center, radius_mm) = if s.below(3) == 0 {
+                    self.touching(s)
+                } else {
+                    (self.place(s), self.radius(s))
+                };
+                let metric = s.pick(&[
                     Metric::Euclidean,
                     Metric::Euclidean,
                     Metric::Manhattan,
                     Metric::Chebyshev,
-                ]),
-            },
+                ]);
+                Region::Ball {
+                    center,
+                    radius_mm,
+                    metric,
+                }
+            }
             5 | 6 => Region::Box(Aabb128::from_corners(self.place(s), self.place(s))),
             _ => Region::Swept {
                 from: self.place(s),
                 to: self.place(s),
                 radius_mm: self.radius(s),
             },
+        }
+    }
+
+    /// Returns a ball whose border passes exactly through a place where a point was put, or ends one
+    /// millimetre short of it: along an axis, or by whole numbers whose squares sum to a square.
+    fn touching(&mut self, s: &mut impl Source) -> (WorldPosition, i128) {
+        let p = self.place(s);
+        let ([x, y, z], norm) = s.pick(&[
+            ([1, 0, 0], 1),
+            ([0, -3, 4], 5),
+            ([2, 3, -6], 7),
+            ([-8, 1, 4], 9),
+        ]);
+        let scale = match s.below(2) {
+            0 => i128::from(s.below(1 << 24)),
+            _ => 1 << s.below(123),
+        };
+        let moved = |from: i128, by: i128| from.checked_add(by * scale);
+        match (moved(p.x, x), moved(p.y, y), moved(p.z, z)) {
+            (Some(x), Some(y), Some(z)) => {
+                (coords::at(x, y, z), norm * scale + s.pick(&[0, 0, -1]))
+            }
+            _ => (p, 0), // The centre would leave the universe.
         }
     }
 
@@ -273,7 +306,13 @@ impl<X: TestIndex> Pair<X> {
     }
 
     fn query(&self, region: &Region) {
-        let mut found = self.index.visited(region);
+        // Indexes answer each form in their own way, so each is asked.
+        let mut found = Vec::new();
+        let _ = self.index.query().visit(region, &mut |ids| {
+            found.extend(ids.iter().map(|id| X::number(*id)));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(found, self.index.visited(region), "visit and collect");
         assert_eq!(found.len(), self.index.query().count(region), "{region:?}");
         found.sort_unstable();
         let expected = self.twin.visited(region);

@@ -3,9 +3,10 @@
 use nebula_coords::Region;
 use nebula_math::{Aabb128, WorldPosition};
 
-use super::check::{assorted, ball_finds, finds, inserted};
+use super::check::{Points, assorted, ball_finds, finds, inserted};
 use crate::common::coords::{SECTOR, at};
 use crate::common::index::TestIndex;
+use crate::common::source::{Seeded, Source};
 
 const A: WorldPosition = at(-1, -SECTOR, SECTOR - 1);
 const B: WorldPosition = at(5, 1 << 80, i128::MIN);
@@ -197,6 +198,30 @@ pub(crate) fn a_batch_skips_unknown_ids<X: TestIndex>() {
     assert_eq!(x.place_of(7), None);
     assert_eq!(x.place_of(1), Some(B));
     whole(&x);
+}
+
+/// Long enough that an index may share the work among threads: every id three times, steps and
+/// jumps mixed, with strangers between.
+pub(crate) fn a_long_batch_equals_single_moves<X: TestIndex>() {
+    let mut s = Seeded(76);
+    let mut place = || {
+        let bits = s.pick(&[8, 20, 34]);
+        let mut axis = || i128::from(s.below(1 << bits)) - (1 << (bits - 1));
+        at(axis(), axis(), axis())
+    };
+    let points: Points = (0..2_000).map(|id| (id, place())).collect();
+    let moves: Points = (0..7_000).map(|i| (i * 7 % 2_300, place())).collect();
+    let (mut single, mut batch) = (inserted::<X>(&points), X::bulk(&points));
+    let known = moves.iter().filter(|(id, to)| single.update(*id, *to));
+    assert_eq!(known.count(), batch.update_batch(&moves));
+    whole(&batch);
+    for id in 0..2_300 {
+        assert_eq!(batch.place_of(id), single.place_of(id), "{id}");
+    }
+    for r in [1 << 7, 1 << 19, 1 << 30] {
+        let region = Region::ball(WorldPosition::ORIGIN, r);
+        finds(&batch, &region, &single.visited(&region));
+    }
 }
 
 pub(crate) fn an_empty_batch_changes_nothing<X: TestIndex>() {
