@@ -67,8 +67,3 @@ pub use position::WorldPosition;
 pub use text::ParseError;
 pub use vector::IVec3_128;
 pub use wide::{I384, U384};
-
-/// The examples of the README run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -16,6 +16,8 @@ pub(crate) struct Scene {
     pub(crate) points: Vec<WorldPosition>,
     pub(crate) float_center: [f64; 3],
     pub(crate) float_points: Vec<[f64; 3]>,
+    /// Test each point against the one before it, and not against the centre.
+    pub(crate) pairs: bool,
 }
 
 pub(crate) type Formula = fn(&Scene) -> usize;
@@ -28,11 +30,13 @@ pub(crate) const FORMULAS: [(&str, Formula); 4] = [
     ("f64 stored", stored_floats),
 ];
 
+#[inline]
 pub(crate) fn exact(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
     center.is_within(p, radius)
 }
 
 /// The formula one writes first. Right while nothing wraps: differences below 2^63.
+#[inline]
 pub(crate) fn wrapping(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
     let dx = center.x.wrapping_sub(p.x);
     let dy = center.y.wrapping_sub(p.y);
@@ -45,6 +49,7 @@ pub(crate) fn wrapping(center: &WorldPosition, p: &WorldPosition, radius: i128) 
 }
 
 /// Differences in integers, squares in floats.
+#[inline]
 pub(crate) fn to_float(center: &WorldPosition, p: &WorldPosition, radius: i128) -> bool {
     let dx = center.x.wrapping_sub(p.x) as f64;
     let dy = center.y.wrapping_sub(p.y) as f64;
@@ -54,6 +59,7 @@ pub(crate) fn to_float(center: &WorldPosition, p: &WorldPosition, radius: i128) 
 }
 
 /// Positions that are floats to begin with.
+#[inline]
 pub(crate) fn stored(center: &[f64; 3], p: &[f64; 3], radius: f64) -> bool {
     let [dx, dy, dz] = [center[0] - p[0], center[1] - p[1], center[2] - p[2]];
     dx * dx + dy * dy + dz * dz <= radius * radius
@@ -61,25 +67,26 @@ pub(crate) fn stored(center: &[f64; 3], p: &[f64; 3], radius: f64) -> bool {
 
 #[inline(always)]
 fn count(scene: &Scene, near: impl Fn(&WorldPosition, &WorldPosition, i128) -> bool) -> usize {
-    let Scene {
-        center,
-        radius,
-        points,
-        ..
-    } = scene;
-    points.iter().filter(|p| near(center, p, *radius)).count()
+    let (center, radius, points) = (&scene.center, scene.radius, &scene.points);
+    if scene.pairs {
+        let pairs = points.windows(2);
+        pairs
+            .filter(|pair| near(&pair[0], &pair[1], radius))
+            .count()
+    } else {
+        points.iter().filter(|p| near(center, p, radius)).count()
+    }
 }
 
 fn stored_floats(scene: &Scene) -> usize {
-    let Scene {
-        float_center,
-        radius,
-        float_points,
-        ..
-    } = scene;
-    let radius = *radius as f64;
-    let near = float_points
-        .iter()
-        .filter(|p| stored(float_center, p, radius));
-    near.count()
+    let (center, radius) = (&scene.float_center, scene.radius as f64);
+    let points = &scene.float_points;
+    if scene.pairs {
+        let pairs = points.windows(2);
+        pairs
+            .filter(|pair| stored(&pair[0], &pair[1], radius))
+            .count()
+    } else {
+        points.iter().filter(|p| stored(center, p, radius)).count()
+    }
 }

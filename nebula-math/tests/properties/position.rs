@@ -149,6 +149,23 @@ fn spheres_that_reach_past_the_universe_do_not_wrap_around() {
 }
 
 #[test]
+fn the_outer_half_of_the_universe_is_as_exact_as_the_middle() {
+    for at in [
+        0,
+        (1 << 126) - 1,
+        1 << 126,
+        -1 << 126,
+        (-1 << 126) - 1,
+        i128::MAX - 5,
+    ] {
+        let center = WorldPosition::new(0, at, 0);
+        let edge = WorldPosition::new(3, at + 4, 0);
+        assert!(center.is_within(&edge, 5), "{at}");
+        assert!(!center.is_within(&edge, 4), "{at}");
+    }
+}
+
+#[test]
 fn points_past_each_other_by_a_multiple_of_two_to_the_64_are_far() {
     for k in 64..127 {
         let far = WorldPosition::new(1 << k, 0, 0);
