@@ -93,10 +93,6 @@ fn centered_square(from_side: u128, r: u64) -> u128 {
 
 /// The upper half of a coordinate, which has its sign.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "64 bits are left after the shift"
-)]
 const fn upper(c: i128) -> i64 {
     (c >> 64) as i64
 }
