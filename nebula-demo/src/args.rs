@@ -22,6 +22,7 @@ Each tick the index says who is within 100 m; brute force checks the answer, mil
   nebula-demo --headless --ticks 5     five ticks of virtual time: the same output in every run
   nebula-demo --json --ticks 200       one JSON object per tick, for other programs
   nebula-demo --screenshot a.png       a picture of tick 100, drawn without a window
+  nebula-demo --shots DIR              a picture of every scenario
   nebula-demo bench-frames             how long a frame takes at 1,000 to 100,000 entities
 
 In the window: drag and wheel move the map, W A S D walks, Space pauses, N steps, H shows all keys.
@@ -35,6 +36,7 @@ Options
   --seconds N       stop after N seconds of real time, 1 to 86400
   --json            print JSON lines; implies --headless
   --screenshot FILE write a PNG of the window, at tick N with --ticks, and end
+  --shots DIR       the same for every scenario, as DIR/NAME.png
   --help            this page
 
 Exit status: 0 all answers agreed, 1 the index and the brute force differed, 2 bad command line.
@@ -49,6 +51,8 @@ pub enum Command {
     Run(Options),
     /// Write a picture of a scenario to this file.
     Screenshot(Options, PathBuf),
+    /// Write pictures of every scenario into this folder.
+    Shots(Options, PathBuf),
     /// Measure frames.
     BenchFrames,
 }
@@ -150,6 +154,7 @@ struct Reader {
     headless: bool,
     json: bool,
     screenshot: Option<PathBuf>,
+    shots: Option<PathBuf>,
     bench_frames: bool,
 }
 
@@ -189,11 +194,12 @@ impl Reader {
             "--seed" => self.seed = Some(number(flag, &value()?, 0, u64::MAX)?),
             "--ticks" => self.ticks = Some(number(flag, &value()?, 1, TICKS_MAX)?),
             "--seconds" => self.seconds = Some(number(flag, &value()?, 1, SECONDS_MAX)?),
-            "--screenshot" => self.screenshot = Some(file(&value()?)?),
+            "--screenshot" => self.screenshot = Some(path(flag, &value()?)?),
+            "--shots" => self.shots = Some(path(flag, &value()?)?),
             _ => {
                 return Err(UsageError(format!(
                     "{flag:?} is not known; allowed are --scenario NAME, --seed S, --headless, --ticks N, \
-                     --hold, --seconds N, --json, --screenshot FILE, --help and bench-frames"
+                     --hold, --seconds N, --json, --screenshot FILE, --shots DIR, --help and bench-frames"
                 )));
             }
         }
@@ -236,10 +242,14 @@ impl Reader {
             limit,
             json: self.json,
         };
-        Ok(match self.screenshot {
-            Some(file) => Command::Screenshot(options, file),
-            None => Command::Run(options),
-        })
+        match (self.screenshot, self.shots) {
+            (Some(_), Some(_)) => Err(UsageError(
+                "--screenshot draws one scenario and --shots all; give one of them".to_owned(),
+            )),
+            (Some(file), None) => Ok(Command::Screenshot(options, file)),
+            (None, Some(folder)) => Ok(Command::Shots(options, folder)),
+            (None, None) => Ok(Command::Run(options)),
+        }
     }
 }
 
@@ -261,11 +271,11 @@ fn scenario(name: &str) -> Result<Scenario, UsageError> {
     })
 }
 
-fn file(name: &str) -> Result<PathBuf, UsageError> {
+fn path(flag: &str, name: &str) -> Result<PathBuf, UsageError> {
     if name.is_empty() {
-        return Err(UsageError(
-            "--screenshot needs the name of a PNG file to write".to_owned(),
-        ));
+        return Err(UsageError(format!(
+            "{flag} needs the name of what to write"
+        )));
     }
     Ok(PathBuf::from(name))
 }

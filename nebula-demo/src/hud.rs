@@ -5,6 +5,7 @@ use egui::{Align2, Color32, FontId, Key, Pos2, Rect, RichText, Sense, Stroke, Ui
 use crate::headless::{metres, title, yes};
 use crate::palette::{self, color32};
 use crate::render::{length_text, round_length_mm};
+use crate::world::Seen;
 use crate::{Reading, World, lossy};
 
 mod help;
@@ -47,6 +48,8 @@ pub struct Controls {
     pub drag: (f64, f64),
     /// Asked for: the map closer by a factor, around a spot given in pixels from the middle.
     pub zoom: Option<(f64, f64, f64)>,
+    /// Where the cursor is over the map, in pixels from the middle.
+    pub cursor: Option<(f64, f64)>,
     /// Where the player is told to walk: signs of east and north.
     pub steer: (i64, i64),
     /// Where the radius slider is, so that a test can drag it.
@@ -69,6 +72,7 @@ impl Controls {
             quit: false,
             drag: (0.0, 0.0),
             zoom: None,
+            cursor: None,
             steer: (0, 0),
             radius_slider: None,
         }
@@ -80,6 +84,7 @@ impl Controls {
         self.reset_view = false;
         self.drag = (0.0, 0.0);
         self.zoom = None;
+        self.cursor = None;
     }
 }
 
@@ -96,6 +101,8 @@ pub struct Figures {
     pub player: nebula_math::WorldPosition,
     /// Where the player is drawn, in pixels from the middle, and the radius in pixels.
     pub ring_px: (f64, f64, f64),
+    /// The entity under the cursor.
+    pub seen: Option<Seen>,
     /// The scale of the map.
     pub mm_per_px: f64,
 }
@@ -264,11 +271,13 @@ fn read_mouse(ui: &Ui, controls: &mut Controls) {
     let Some(at) = map.hover_pos() else {
         return;
     };
+    let at = at - screen.center();
+    let at = (f64::from(at.x) * scale, f64::from(at.y) * scale);
+    controls.cursor = Some(at);
     let factor = ui
         .input(|i| f64::from(i.smooth_scroll_delta().y / 200.0).exp() * f64::from(i.zoom_delta()));
     if (factor - 1.0).abs() > 1e-6 {
-        let at = at - screen.center();
-        controls.zoom = Some((factor, f64::from(at.x) * scale, f64::from(at.y) * scale));
+        controls.zoom = Some((factor, at.0, at.1));
     }
 }
 
@@ -329,6 +338,12 @@ fn draw_labels(ui: &Ui, controls: &Controls, figures: &Figures) {
             "paused: Space runs, N steps".to_owned(),
             palette::LOUD,
         );
+    }
+    if let (Some(seen), Some((x, y))) = (&figures.seen, controls.cursor) {
+        let at = screen.center() + vec2(point(x / scale) + 16.0, point(y / scale) + 18.0);
+        let distance = metres(i128::try_from(seen.distance_mm).unwrap_or(i128::MAX));
+        let words = format!("entity {}, {distance} m from you", seen.id);
+        text(ui, at, Align2::LEFT_TOP, words, palette::LOUD);
     }
     draw_scale_bar(ui, screen, figures.mm_per_px * scale);
     let at = &figures.player;

@@ -66,6 +66,7 @@ pub fn run(
         Ok(Command::Screenshot(options, file)) => {
             offscreen::screenshot(&options, &file).map(headless::Verdict::exit_status)
         }
+        Ok(Command::Shots(options, folder)) => offscreen::shots(&options, &folder, out),
         Ok(Command::BenchFrames) => offscreen::bench_frames(out).map(|()| EXIT_OK),
         Err(usage) => {
             // The message is all we have to say; when even that cannot be written, the status tells.

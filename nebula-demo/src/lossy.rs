@@ -6,8 +6,10 @@
     clippy::cast_precision_loss,
     reason = "drawing only: a pixel is far wider than the error"
 )]
-pub const fn f64_from_mm(mm: i128) -> f64 {
-    mm as f64
+#[inline]
+pub fn f64_from_mm(mm: i128) -> f64 {
+    // One instruction for what fits 64 bits, which is all that is ever near a camera.
+    i64::try_from(mm).map_or(mm as f64, |mm| mm as f64)
 }
 
 /// Returns whole millimetres, rounded; NaN gives 0 and values out of range the nearest end.

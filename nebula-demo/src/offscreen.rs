@@ -8,13 +8,13 @@ use anyhow::Context;
 use cpu_time::ProcessTime;
 use egui::{RawInput, Rect, pos2, vec2};
 
-use crate::World;
 use crate::args::{Limit, Options};
 use crate::canvas::Canvas;
-use crate::headless::Verdict;
+use crate::headless::{Verdict, yes};
 use crate::png;
 use crate::scenario::COUNTER_RADIUS_MM;
 use crate::viewer::{Frame, Viewer};
+use crate::{EXIT_OK, Scenario, World};
 
 /// The size of a picture: that of a new window.
 pub const SIZE: (u32, u32) = (1_280, 720);
@@ -110,6 +110,34 @@ pub fn screenshot(options: &Options, file: &Path) -> anyhow::Result<Verdict> {
         ticks: frame.reading.tick,
         identical: screen.viewer.always_identical(),
     })
+}
+
+/// Writes a picture of every scenario into a folder, which is made if need be, and a line for each;
+/// returns the exit status.
+///
+/// # Errors
+/// When the folder, a picture or a line cannot be written.
+pub fn shots(options: &Options, folder: &Path, out: &mut dyn Write) -> anyhow::Result<u8> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut status = EXIT_OK;
+    for &scenario in Scenario::ALL {
+        let file = folder.join(format!("{}.png", scenario.name()));
+        let options = Options {
+            scenario,
+            ..options.clone()
+        };
+        let verdict = screenshot(&options, &file)?;
+        writeln!(
+            out,
+            "{}: tick {}, identical: {}",
+            file.display(),
+            verdict.ticks,
+            yes(verdict.identical)
+        )?;
+        status = status.max(verdict.exit_status());
+    }
+    Ok(status)
 }
 
 /// Measures frames at 1,000, 10,000 and 100,000 entities and writes a line for each.

@@ -15,6 +15,9 @@ const GRID_PX_MIN: f64 = 64.0;
 /// With more entities than this the dots shrink, so that a crowd stays a crowd of dots.
 const SMALL_DOTS_FROM: usize = 5_000;
 
+/// The radius of the ring around the entity under the cursor.
+const HIGHLIGHT_PX: f64 = 9.0;
+
 /// The dots, computed once.
 #[derive(Clone, Debug)]
 pub struct Map {
@@ -55,31 +58,41 @@ impl Map {
     }
 
     /// Draws the dots, those near last so that none of them is hidden.
-    fn draw_entities(&self, canvas: &mut Canvas<'_>, world: &World, marks: &Marks, view: &View) {
+    fn draw_entities(
+        &self,
+        canvas: &mut Canvas<'_>,
+        world: &World,
+        marks: &Marks,
+        view: &View<'_>,
+    ) {
         let small = world.entities() > SMALL_DOTS_FROM;
         let (far, near) = if small {
             (&self.tiny, &self.far)
         } else {
             (&self.far, &self.near)
         };
-        for at_top in [false, true] {
-            for (place, mark) in world.places().iter().zip(marks.all(world.tick())) {
-                if (mark == Mark::Far) == at_top {
-                    continue;
-                }
-                let (x, y) = view.place(place);
-                if !view.shows(x, y) {
-                    continue;
-                }
-                let (stamp, color) = match mark {
-                    Mark::Far => (far, palette::FAR),
-                    Mark::Near => (near, palette::NEAR),
-                    Mark::Entered => (near, palette::ENTERED),
-                    Mark::Exited => (near, palette::EXITED),
-                };
-                stamp.draw(canvas, x, y, color);
+        let mut on_top = Vec::new();
+        for (place, mark) in world.places().iter().zip(marks.all(world.tick())) {
+            let (x, y) = view.place(place);
+            if !view.shows(x, y) {
+                continue;
+            }
+            match mark {
+                Mark::Far => far.draw(canvas, x, y, palette::FAR),
+                Mark::Near => on_top.push((x, y, palette::NEAR)),
+                Mark::Entered => on_top.push((x, y, palette::ENTERED)),
+                Mark::Exited => on_top.push((x, y, palette::EXITED)),
             }
         }
+        for (x, y, color) in on_top {
+            near.draw(canvas, x, y, color);
+        }
+    }
+
+    /// Draws a ring around an entity.
+    pub fn highlight(&self, canvas: &mut Canvas<'_>, at: &WorldPosition, camera: &Camera) {
+        let (x, y) = View::new(canvas, camera).place(at);
+        canvas.ring(x, y, HIGHLIGHT_PX, 1.5, palette::LOUD, 255);
     }
 }
 

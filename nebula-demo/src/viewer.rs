@@ -13,11 +13,13 @@ use crate::marks::Marks;
 use crate::palette::{self, color32};
 use crate::raster::Painter;
 use crate::render::Map;
-use crate::world::{Ground, SPREAD_MM, TICKS_PER_SECOND};
+use crate::world::{Ground, SPREAD_MM, Seen, TICKS_PER_SECOND};
 use crate::{Reading, World};
 
 /// How much real time one frame may spend on ticks, so that input stays alive.
 const TICKING_MAX: Duration = Duration::from_millis(12);
+/// How far from the cursor an entity is found, in pixels.
+const CURSOR_PX: f64 = 10.0;
 /// How much of a new timing goes into the smoothed one.
 const SMOOTHING: f64 = 0.05;
 
@@ -76,6 +78,7 @@ impl Viewer {
                 query_us: (micros(reading.index_time), micros(reading.brute_force_time)),
                 player: world.player(),
                 ring_px: (0.0, 0.0, 0.0),
+                seen: None,
                 mm_per_px: 1.0,
             },
             world,
@@ -202,6 +205,13 @@ impl Viewer {
             camera.middle = self.world.player();
         }
         self.map.draw(canvas, &self.world, &self.marks, camera);
+        self.figures.seen = self.controls.cursor.and_then(|(x, y)| {
+            let reach = lossy::mm_from_f64(CURSOR_PX * camera.mm_per_px());
+            self.world.entity_at(&camera.from_px(x, y), reach)
+        });
+        if let Some(seen) = &self.figures.seen {
+            self.map.highlight(canvas, &seen.at, camera);
+        }
         let (x, y) = camera.to_px(&self.world.player());
         let radius = lossy::f64_from_mm(self.world.radius_mm()) / camera.mm_per_px();
         self.figures.ring_px = (x, y, radius);
@@ -236,6 +246,12 @@ impl Viewer {
     #[must_use]
     pub const fn radius_slider(&self) -> Option<Rect> {
         self.controls.radius_slider
+    }
+
+    /// Returns the entity under the cursor, as the last frame showed it.
+    #[must_use]
+    pub const fn seen(&self) -> Option<&Seen> {
+        self.figures.seen.as_ref()
     }
 
     /// Returns whether the world stands still.

@@ -61,6 +61,17 @@ pub struct Reading {
     pub brute_force_time: Duration,
 }
 
+/// An entity that was pointed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its id.
+    pub id: u32,
+    /// Where it is.
+    pub at: WorldPosition,
+    /// How far from the player, rounded down to a millimetre.
+    pub distance_mm: u128,
+}
+
 /// A player among walking entities, counted by an index and by asking everyone.
 ///
 /// All movement is integer arithmetic from a seed: the same seed and steps give the same world on
@@ -234,6 +245,24 @@ impl World {
     #[must_use]
     pub fn near(&self) -> &[u32] {
         &self.near
+    }
+
+    /// Returns the entity nearest to a point, if one is within the limit, as the index says.
+    #[must_use]
+    pub fn entity_at(&self, at: &WorldPosition, limit_mm: i128) -> Option<Seen> {
+        let mut found = Vec::new();
+        self.index.nearest(at, 1, limit_mm, &mut found);
+        let id = *found.first()?;
+        let at = self.index.position(id)?;
+        Some(Seen {
+            id,
+            at,
+            distance_mm: self
+                .player()
+                .distance_squared(&at)
+                .to_u128()
+                .map_or(u128::MAX, u128::isqrt),
+        })
     }
 
     /// Makes the player walk east and north by these signs until told otherwise; `(0, 0)` lets it

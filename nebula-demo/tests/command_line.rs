@@ -36,6 +36,10 @@ fn wrong_flags_and_values_say_what_is_allowed() {
     refuses("--ticks 5 --ticks 6", "given twice");
     refuses("--hold", "--hold needs --ticks N");
     refuses("--hold --seconds 3", "--hold needs --ticks N");
+    refuses("--screenshot=", "--screenshot needs the name");
+    refuses("--shots", "--shots needs a value");
+    refuses("--shots a --screenshot b", "give one of them");
+    refuses("bench-frames --seed 1", "stands alone");
     refuses("--json=yes", "--json takes no value");
 }
 
@@ -78,7 +82,8 @@ fn help_names_every_flag_and_scenario() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     assert_eq!(run(words("--ticks 3 --help"), &mut out, &mut err), EXIT_OK);
     let help = String::from_utf8(out).unwrap();
-    let flags = "--scenario --seed --headless --ticks --hold --seconds --json --help";
+    let flags =
+        "--scenario --seed --headless --ticks --hold --seconds --json --screenshot --shots --help";
     for flag in flags.split(' ') {
         assert!(help.contains(flag), "{flag} is not taught");
     }

@@ -208,6 +208,13 @@ fn screenshot_is_a_picture_of_the_window() {
     std::fs::remove_file(&file).expect("and can be removed");
     assert!(picture.starts_with(b"\x89PNG"));
     assert_eq!(picture[16..24], [0, 0, 5, 0, 0, 0, 2, 208], "1280 x 720");
+    let folder = std::env::temp_dir().join(format!("nebula-demo-shots-{}", std::process::id()));
+    let output = demo(&format!("--ticks 20 --shots {}", folder.display()));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for scenario in Scenario::ALL {
+        assert!(folder.join(format!("{}.png", scenario.name())).is_file());
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     let refused = demo("--screenshot /nonexistent/a.png");
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("cannot write /nonexistent/a.png"));

@@ -136,6 +136,37 @@ fn walking_by_key_moves_the_player_north() {
 }
 
 #[test]
+fn pointing_at_an_entity_names_it_and_its_distance() {
+    let mut screen = screen();
+    let camera = *screen.viewer().camera().expect("a camera");
+    let places = screen.viewer().world().places();
+    // One that is not under the panel, and whose neighbours are far enough away.
+    let (id, at) = (0_u32..)
+        .zip(places)
+        .find(|(_, at)| {
+            let crowd = places.iter().filter(|other| at.is_within(other, 25_000));
+            at.x > PLANET_CENTER.x && crowd.count() == 1
+        })
+        .expect("someone stands apart");
+    let at = *at;
+    let (x, y) = camera.to_px(&at);
+    let cursor = pos2(
+        nebula_demo::lossy::f32_from_f64(640.0 + x),
+        nebula_demo::lossy::f32_from_f64(360.0 + y),
+    );
+    screen.frame(vec![Event::PointerMoved(cursor)]);
+    screen.frame(Vec::new());
+    let seen = screen.viewer().seen().expect("someone is under the cursor");
+    assert_eq!((seen.id, seen.at), (id, at));
+    let player = screen.viewer().world().player();
+    let reach = i128::try_from(seen.distance_mm).expect("a short way");
+    assert!(player.is_within(&at, reach + 1) && !player.is_within(&at, reach - 1));
+    screen.frame(vec![Event::PointerMoved(pos2(1_270.0, 10.0))]);
+    screen.frame(Vec::new());
+    assert!(screen.viewer().seen().is_none(), "nobody is in the corner");
+}
+
+#[test]
 fn zooming_keeps_the_point_under_the_cursor() {
     let mut camera = Camera::new(Ground::at(-120_345, 77), 1_500.0);
     for (factor, x, y) in [(1.7, 300.0, -200.0), (0.2, -640.0, 360.0), (9.0, 5.0, 5.0)] {

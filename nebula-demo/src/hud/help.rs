@@ -6,6 +6,7 @@ use crate::palette::{self, color32};
 
 const KEYS: &[(&str, &str)] = &[
     ("drag", "move the map"),
+    ("point", "see who it is and how far away"),
     (
         "wheel, + and -",
         "zoom, from the whole planet to a millimetre",
