@@ -32,6 +32,14 @@ pub(crate) fn readme_command(top: &Path, settings: &Settings) -> Result<()> {
     watch_title(demo.current_dir(top).envs(settings.iter().cloned()))
 }
 
+/// Draws every scenario into a folder, without a window.
+pub(crate) fn shots(folder: &str) -> Result<()> {
+    // The path is the user's, and they may stand in any folder of the checkout.
+    let folder = std::env::current_dir()?.join(folder);
+    let mut draw = cargo("run --release -p nebula-demo -- --shots");
+    run(draw.arg(folder))
+}
+
 /// Runs a demo without a display, and fails unless it prints how many entities are near.
 pub(crate) fn watch_title(command: &mut Command) -> Result<()> {
     watch(without_display(command), is_title, PATIENCE)

@@ -17,7 +17,7 @@ cargo xtask fuzz TARGET [--seconds N | --runs N]
     decode  session_ops  frame_decode  client_messages  token_parse    not built yet
 cargo xtask sim                     not built yet
 cargo xtask load                    not built yet
-cargo xtask demo                    not built yet
+cargo xtask demo --shots DIR        a picture of every scenario of the demo
 ";
 
 /// The first words that mean something, in the order of the help text.
@@ -66,6 +66,9 @@ pub(crate) enum Job {
     Fuzz {
         target: &'static str,
         limit: Limit,
+    },
+    Demo {
+        shots: String,
     },
     /// A name of the command table whose code does not exist yet.
     NotBuilt {
@@ -120,7 +123,8 @@ pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
         "docs" => no_flags("docs", rest).map(|()| Job::Docs),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
-        name @ ("sim" | "load" | "demo") => Ok(Job::NotBuilt {
+        "demo" => demo(rest),
+        name @ ("sim" | "load") => Ok(Job::NotBuilt {
             what: format!("cargo xtask {name}"),
         }),
         other => Err(unknown("job", other, &JOBS)),
@@ -187,6 +191,18 @@ fn fuzz(words: &[String]) -> Result<Job, String> {
         [other, ..] => return Err(unknown("flag of fuzz", other, &["--seconds N", "--runs N"])),
     };
     Ok(Job::Fuzz { target, limit })
+}
+
+fn demo(words: &[String]) -> Result<Job, String> {
+    match words {
+        [] => Err(missing("demo", "a flag", &["--shots DIR"])),
+        [flag, rest @ ..] if flag == "--shots" => {
+            let shots = value(flag, rest.first())?;
+            no_flags("demo --shots DIR", rest.get(1..).unwrap_or_default())?;
+            Ok(Job::Demo { shots })
+        }
+        [other, ..] => Err(unknown("flag of demo", other, &["--shots DIR"])),
+    }
 }
 
 fn no_flags(job: &str, words: &[String]) -> Result<(), String> {
@@ -262,6 +278,11 @@ mod tests {
             Ok(Job::Consumers { packaged: true })
         );
         assert_eq!(parse_line("tidy --list"), Ok(Job::Tidy { list: true }));
+        let shots = "pictures".to_owned();
+        assert_eq!(parse_line("demo --shots pictures"), Ok(Job::Demo { shots }));
+        assert!(parse_line("demo --shots").is_err());
+        assert!(parse_line("demo --shots a b").is_err());
+        assert!(parse_line("demo").is_err());
     }
 
     #[test]
@@ -293,13 +314,7 @@ mod tests {
 
     #[test]
     fn unbuilt_names_say_so() {
-        for line in [
-            "sim",
-            "load --clients 3",
-            "demo",
-            "bench peers",
-            "fuzz decode",
-        ] {
+        for line in ["sim", "load --clients 3", "bench peers", "fuzz decode"] {
             assert!(
                 matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
                 "{line}"
