@@ -1,4 +1,4 @@
-//! Pairs without any order: each against each, and each against its surroundings.
+//! Pairs without the sweep: each against each, and each against its surroundings.
 
 use core::ops::ControlFlow;
 
@@ -6,6 +6,7 @@ use nebula_math::{Aabb128, WorldPosition};
 
 use super::SortedIndex;
 use super::query::touches;
+use crate::{Region, SpatialIndex, SpatialQuery};
 
 impl<I: Copy + Ord> SortedIndex<I> {
     /// Hands every pair of touching spheres to `f` by asking each against each: the slow twin of
@@ -24,18 +25,27 @@ impl<I: Copy + Ord> SortedIndex<I> {
         ControlFlow::Continue(())
     }
 
-    /// Finds pairs where numbers are too large for the sweep: each entry asks for the smaller ones around
-    /// it, so that one giant does not make every question wide.
+    /// Finds pairs where numbers are too large for the sweep: each entry asks a tree for the smaller ones
+    /// around it, so that one giant does not make every question wide.
+    ///
+    /// The tree and not this array, since cells may be far too large or too small for where the entries
+    /// are: one cell with everything in it took minutes.
     pub(super) fn visit_pairs_wide(
         &self,
         mut f: impl FnMut(I, I) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        for i in 0..self.ids.len() {
-            let size = (self.radii[i], i);
-            let bounds = around(&self.positions[i], self.radii[i]);
-            self.walk(&bounds, |run| {
-                for j in run {
-                    if (self.radii[j], j) < size {
+        if u32::try_from(self.ids.len()).is_err() {
+            return self.visit_pairs_brute_force(f);
+        }
+        let points: Vec<(u32, WorldPosition)> = (0..).zip(self.positions.iter().copied()).collect();
+        let tree = SpatialIndex::from_points(&points);
+        for (i, radius) in self.radii.iter().enumerate() {
+            let Some(region) = around(&self.positions[i], *radius) else {
+                continue;
+            };
+            tree.visit(&region, &mut |near| {
+                for j in near.iter().map(|j| *j as usize) {
+                    if (self.radii[j], j) < (*radius, i) {
                         self.pair(j, i, &mut f)?;
                     }
                 }
@@ -66,26 +76,13 @@ impl<I: Copy + Ord> SortedIndex<I> {
     }
 }
 
-/// Returns the box in which a sphere of this radius touches the middles of no larger ones.
-fn around(at: &WorldPosition, radius_mm: i128) -> Aabb128 {
-    let reach = radius_mm.max(0).saturating_mul(2);
-    let wide = radius_mm > i128::MAX / 2;
-    let low = |v: i128| {
-        if wide {
-            i128::MIN
-        } else {
-            v.saturating_sub(reach)
-        }
-    };
-    let high = |v: i128| {
-        if wide {
-            i128::MAX
-        } else {
-            v.saturating_add(reach)
-        }
-    };
-    Aabb128::from_corners(
-        WorldPosition::new(low(at.x), low(at.y), low(at.z)),
-        WorldPosition::new(high(at.x), high(at.y), high(at.z)),
-    )
+/// Returns where the middles of no larger spheres lie that this one touches; `None` if it touches nothing.
+fn around(at: &WorldPosition, radius_mm: i128) -> Option<Region> {
+    (radius_mm >= 0).then(|| {
+        radius_mm
+            .checked_mul(2)
+            .map_or(Region::Box(Aabb128::UNIVERSE), |reach| {
+                Region::ball(*at, reach)
+            })
+    })
 }

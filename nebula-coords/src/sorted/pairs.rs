@@ -79,7 +79,8 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// Does the work of [`visit_pairs`](Self::visit_pairs) by the sweep, however few entries there are.
     ///
     /// Entries spread over 2^31 mm or more, or with radii of 2^30 mm or more, take a slower way (several
-    /// times) with the same answers.
+    /// times, and with memory of its own) through a [`SpatialIndex`](crate::SpatialIndex) built for the
+    /// purpose; the answers are the same.
     pub fn visit_pairs_sweep(
         &self,
         scratch: &mut PairScratch,
