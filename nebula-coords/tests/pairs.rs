@@ -6,10 +6,13 @@
 )]
 mod common;
 
+use core::hint::black_box;
 use core::ops::ControlFlow;
+use core::time::Duration;
 
 use common::coords::{self, SPREADS, at};
 use common::source::{Seeded, Source};
+use cpu_time::ThreadTime;
 use nebula_coords::{PairScratch, Particle, SortedIndex};
 use nebula_math::WorldPosition;
 use num_bigint::BigInt;
@@ -146,6 +149,54 @@ fn giants_among_dust_agree() {
     }
 }
 
+/// Sizes of every class at once, so that each asks the smaller ones.
+#[test]
+fn sizes_from_dust_to_planets_agree() {
+    for seed in 0..20 {
+        let mut s = Seeded(seed);
+        let mut list = random(&mut s, 400, 3_000, seed % 2 == 0, &[0]);
+        for particle in &mut list {
+            let most = s.pick(&[2, 6, 10, 12]);
+            let bits = s.below(most);
+            particle.radius_mm = i128::from(s.below(1 << bits)) - i128::from(s.below(20) == 0);
+            if s.below(3) == 0 {
+                particle.position = at(particle.position.x / 100, particle.position.y / 100, 0);
+            }
+        }
+        assert!(check(64, &list, &format!("seed {seed}")) > 100);
+    }
+}
+
+/// Dust in one spot among boulders: rows made for boulders would compare all the dust with itself, some
+/// thirty times the work.
+#[test]
+fn dust_among_boulders_costs_little_more_than_dust() {
+    let mut list = random(&mut Seeded(11), 20_000, 10_000, false, &[3]);
+    let dust = time_of(&list[600..]);
+    for boulder in &mut list[..600] {
+        // In a line, apart from one another; the first one holds all the dust.
+        boulder.radius_mm = 100_000;
+        boulder.position.x += i128::from(boulder.id) * 300_000;
+    }
+    let both = time_of(&list);
+    assert!(both < dust * 10, "{both:?} with boulders, {dust:?} without");
+}
+
+/// Returns the shortest CPU time of a few sweeps.
+fn time_of(list: &[Particle<u32>]) -> Duration {
+    let index = index(64, list);
+    let mut scratch = PairScratch::default();
+    let sweep = |_| {
+        let before = ThreadTime::now();
+        let _ = index.visit_pairs_sweep(&mut scratch, |a, b| {
+            black_box((a, b));
+            ControlFlow::Continue(())
+        });
+        before.elapsed()
+    };
+    (0..4).map(sweep).min().expect("four")
+}
+
 /// Extents and radii on both sides of the limits of the 32-bit sweep.
 #[test]
 fn wide_space_and_wide_radii_agree() {
@@ -251,12 +302,14 @@ fn a_break_ends_the_sweep_and_warm_scratch_allocates_nothing() {
         }
     });
     assert_eq!((flow, n), (ControlFlow::Break(()), 10));
-    let allocations = allocation_counter::measure(|| {
+    let mut sweep = || {
         let _ = index.visit_pairs(&mut scratch, |_, _| {
             n += 1;
             ControlFlow::Continue(())
         });
-    });
+    };
+    sweep();
+    let allocations = allocation_counter::measure(sweep);
     assert_eq!(allocations.count_total, 0);
     assert!(n > 1_000);
 }

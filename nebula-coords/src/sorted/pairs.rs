@@ -2,8 +2,10 @@
 //!
 //! Space is cut into rows along x, as thick as the largest usual contact. In a row, entries are
 //! sorted by x; a sweep compares each with the few that follow within reach, in its own row and in the
-//! four next ones (one on a plane). The few giants that would make every row thick are left out and ask
-//! the rows one by one. All of it runs on 32-bit offsets, where squares fit 64 bits: exact integers.
+//! four next ones (one on a plane). Sizes that differ a lot would make rows too thick for the small ones:
+//! each class of sizes has rows of its own, which every smaller entry asks: few rows are in its reach, and
+//! what they hold is near. (Asking the other way round, a boulder walks all the rows of a cloud of dust.)
+//! All of it runs on 32-bit offsets, where squares fit 64 bits: exact integers.
 
 use core::ops::ControlFlow;
 
@@ -26,7 +28,7 @@ pub struct PairScratch {
     words: [Vec<u64>; 2],
     wide_words: [Vec<u128>; 2],
     rows: Rows,
-    /// Array indices of the entries that are too large for the rows.
+    /// Array indices of the few entries that are too large for any class.
     giants: Vec<usize>,
 }
 
@@ -86,26 +88,32 @@ impl<I: Copy + Ord> SortedIndex<I> {
         scratch: &mut PairScratch,
         mut f: impl FnMut(I, I) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Some(layout) = measure(&self.positions, &self.radii, &mut scratch.entries) else {
+        let Some(span) = measure(&self.positions, &self.radii, &mut scratch.entries) else {
             return self.visit_pairs_wide(f);
         };
-        scratch.rows.clear(&layout);
-        scratch.giants.clear();
-        if layout.fits_u64() {
-            sort_rows(&layout, scratch, |scratch| &mut scratch.words);
-        } else {
-            sort_rows(&layout, scratch, |scratch| &mut scratch.wide_words);
-        }
         let mut hand = |a: usize, b: usize| {
             let (a, b) = (self.ids[a], self.ids[b]);
             f(a.min(b), a.max(b))
         };
-        scratch.rows.sweep(&mut hand)?;
-        sweep_giants(scratch, &mut hand)
+        let mut giants_above = None;
+        for layout in span.classes() {
+            if layout.fits_u64() {
+                sort_rows(&layout, scratch, |scratch| &mut scratch.words);
+            } else {
+                sort_rows(&layout, scratch, |scratch| &mut scratch.wide_words);
+            }
+            scratch.rows.sweep(&mut hand)?;
+            let giant = *giants_above.get_or_insert(*layout.radii.end());
+            scratch.ask_rows(
+                |radius| radius < *layout.radii.start() || radius > giant,
+                &mut hand,
+            )?;
+        }
+        scratch.sweep_giants(giants_above, &mut hand)
     }
 }
 
-/// Sorts the usual entries by (row, x) and hands them to the rows in that order; sets giants aside.
+/// Sorts the entries of a class by (row, x) and hands them to the rows in that order.
 fn sort_rows<W: Word>(
     layout: &Layout,
     scratch: &mut PairScratch,
@@ -113,15 +121,13 @@ fn sort_rows<W: Word>(
 ) {
     let [mut words, mut spare] = core::mem::take(words_of(scratch));
     words.clear();
-    for (i, entry) in scratch.entries.iter_mut().enumerate() {
-        layout.rebase(entry);
-        if entry.radius <= layout.usual {
+    for (i, entry) in scratch.entries.iter().enumerate() {
+        if layout.radii.contains(&entry.radius) {
             words.push(W::pack(layout.key(entry), layout.index_bits, i));
-        } else if !entry.is_nothing() {
-            scratch.giants.push(i);
         }
     }
     radix_sort(&mut words, &mut spare, layout.index_bits, layout.key_bits());
+    scratch.rows.clear(layout);
     for word in &words {
         let i = word.index(layout.index_bits);
         let row = word.key(layout.index_bits + layout.x_bits);
@@ -130,19 +136,39 @@ fn sort_rows<W: Word>(
     *words_of(scratch) = [words, spare];
 }
 
-/// Compares each giant with the rows and with the giants before it.
-fn sweep_giants(
-    scratch: &PairScratch,
-    f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    for (n, a) in scratch.giants.iter().enumerate() {
-        let giant = scratch.entries[*a];
-        scratch.rows.around(&giant, &mut |b| f(*a, b))?;
-        for b in &scratch.giants[..n] {
-            if giant.touches(&scratch.entries[*b]) {
-                f(*a, *b)?;
+impl PairScratch {
+    /// Lets each entry of a wanted radius ask the rows. Entries of the class itself must not.
+    fn ask_rows(
+        &self,
+        wanted: impl Fn(u32) -> bool,
+        f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for (a, entry) in self.entries.iter().enumerate() {
+            if wanted(entry.radius) && !entry.is_nothing() {
+                self.rows.around(entry, &mut |b| f(a, b))?;
             }
         }
+        ControlFlow::Continue(())
     }
-    ControlFlow::Continue(())
+
+    /// Compares the entries above the radius, which no class takes in, each with each.
+    fn sweep_giants(
+        &mut self,
+        radius: Option<u32>,
+        f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.giants.clear();
+        for (a, giant) in self.entries.iter().enumerate() {
+            if giant.is_nothing() || radius.is_some_and(|radius| giant.radius <= radius) {
+                continue;
+            }
+            for b in &self.giants {
+                if giant.touches(&self.entries[*b]) {
+                    f(*b, a)?;
+                }
+            }
+            self.giants.push(a);
+        }
+        ControlFlow::Continue(())
+    }
 }

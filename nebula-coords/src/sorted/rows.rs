@@ -63,7 +63,7 @@ impl Rows {
     pub(super) fn clear(&mut self, layout: &Layout) {
         self.y_bits = layout.y_bits;
         self.row_shift = layout.row_shift;
-        self.usual = layout.usual;
+        self.usual = *layout.radii.end();
         self.rows.clear();
         self.entries.clear();
         self.indices.clear();
