@@ -122,6 +122,7 @@ fn agrees<X: SpatialStore<Id = u32>>(make: impl Fn() -> X) {
             ops: 80,
             ids: 30,
             crowd: 8,
+            large_one_in: 1,
         };
         let mut maker = Maker::new(&mut s, size);
         let mut cache = QueryCache::with_capacity(make(), 6);
