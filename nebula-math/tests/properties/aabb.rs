@@ -212,3 +212,10 @@ fn the_universe_holds_its_corners_and_itself() {
     assert_eq!(universe.checked_expand(0), Some(universe));
     assert_eq!(universe.checked_expand(1), None);
 }
+
+#[test]
+fn of_two_corners_as_far_the_larger_coordinate_wins() {
+    let b = Aabb128::from_corners(WorldPosition::new(-2, -2, -2), WorldPosition::new(2, 2, 2));
+    assert_eq!(b.nearest_corner(&WorldPosition::ORIGIN), b.max());
+    assert_eq!(b.farthest_corner(&WorldPosition::ORIGIN), b.max());
+}

@@ -130,6 +130,15 @@ fn ties_of_wide_integers_go_to_the_even_float() {
 }
 
 #[test]
+fn a_remainder_below_a_tie_decides_it() {
+    // In metres this is 2^100 and half a step of f64, and a thousandth more.
+    let halfway = 1_000 * ((1_i128 << 100) + (1 << 47));
+    assert_eq!(units::mm_to_meters_lossy(halfway), 2_f64.powi(100));
+    let above = units::mm_to_meters_lossy(halfway + 1);
+    assert_eq!(above, 2_f64.powi(100).next_up());
+}
+
+#[test]
 fn a_millimetre_stays_visible_at_the_edge_of_the_universe() {
     let edge = WorldPosition::MAX;
     let beside = edge - IVec3_128::ONE;

@@ -127,12 +127,36 @@ proptest! {
 #[test]
 fn radii_around_the_switch_to_wide_squares_are_exact() {
     // Squares fit 128 bits below 2^63; each side of that is a different path.
-    for r in [1 << 62, (1 << 63) - 1, 1 << 63, 1 << 64, i128::MAX] {
+    let around = [
+        (1 << 63) - 1,
+        1 << 63,
+        (1 << 63) + 1,
+        3 << 62,
+        (1 << 64) - 1,
+    ];
+    for r in [1 << 62, 1 << 64, i128::MAX].into_iter().chain(around) {
         let edge = WorldPosition::new(0, -r, 0);
         assert!(WorldPosition::ORIGIN.is_within(&edge, r), "{r}");
         assert!(!WorldPosition::ORIGIN.is_within(&edge, r - 1), "{r}");
         let beside = WorldPosition::new(1, -r, 0);
         assert!(!WorldPosition::ORIGIN.is_within(&beside, r), "{r}");
+    }
+}
+
+#[test]
+fn distances_around_the_switch_to_wide_squares_compare_exactly() {
+    let far = |d: i128| WorldPosition::new(d, -d, d);
+    for d in [
+        (1 << 63) - 1,
+        1 << 63,
+        (1 << 63) + 1,
+        (1 << 64) - 1,
+        1 << 64,
+    ] {
+        let order = WorldPosition::ORIGIN.cmp_distance(&far(d - 1), &far(d));
+        assert_eq!(order, Ordering::Less, "{d}");
+        let order = WorldPosition::ORIGIN.cmp_distance(&far(d), &WorldPosition::new(1, 0, 0));
+        assert_eq!(order, Ordering::Greater, "{d}");
     }
 }
 

@@ -92,6 +92,7 @@ proptest! {
 #[test]
 fn the_ends_are_written_in_full() {
     assert_eq!(U384::ZERO.to_string(), "0");
+    assert_eq!(-I384::ZERO, I384::ZERO);
     assert_eq!(U384::MAX.to_string().len(), 116);
     assert_eq!(
         format!("{:?}", U384::from(255)),
