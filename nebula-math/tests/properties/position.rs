@@ -158,6 +158,10 @@ fn distances_around_the_switch_to_wide_squares_compare_exactly() {
         let order = WorldPosition::ORIGIN.cmp_distance(&far(d), &WorldPosition::new(1, 0, 0));
         assert_eq!(order, Ordering::Greater, "{d}");
     }
+    // The first sum is 1.7 * 2^128, which wraps to less than the second.
+    let near = WorldPosition::new((1 << 64) - 1, 0, 0);
+    let order = WorldPosition::ORIGIN.cmp_distance(&far(3 << 62), &near);
+    assert_eq!(order, Ordering::Greater);
 }
 
 #[test]
