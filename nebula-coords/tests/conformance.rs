@@ -131,6 +131,7 @@ macro_rules! behaviours {
                 points_on_one_line,
                 points_on_one_plane,
                 a_dense_cube,
+                balls_that_just_touch_a_cell_find_its_points,
                 crowds_of_very_different_size,
                 nothing_is_left_after_a_crowd_left,
                 a_crowd_that_walks_is_found_where_it_is,

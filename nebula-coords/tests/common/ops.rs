@@ -106,9 +106,16 @@ impl Maker {
     }
 
     fn list(&mut self, s: &mut impl Source, most: u64) -> Vec<(u32, WorldPosition)> {
-        (0..s.below(most))
-            .map(|_| (self.id(s), self.place(s)))
-            .collect()
+        let mut list: Vec<(u32, WorldPosition)> = Vec::new();
+        for _ in 0..s.below(most) {
+            // The same id again, now and then: the last entry must win.
+            let id = match list.last() {
+                Some((id, _)) if s.below(3) == 0 => *id,
+                _ => self.id(s),
+            };
+            list.push((id, self.place(s)));
+        }
+        list
     }
 
     /// A crowd is drawn from a seed of its own: two bytes of fuzz input make hundreds of points.

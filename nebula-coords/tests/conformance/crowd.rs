@@ -111,6 +111,31 @@ pub(crate) fn a_dense_cube<X: TestIndex>() {
     agrees::<X>(&points, &regions);
 }
 
+/// Points lie on the first and the last millimetre of cells of every size, and each ball ends
+/// exactly at one of them: a range of cells that is one millimetre short misses it.
+pub(crate) fn balls_that_just_touch_a_cell_find_its_points<X: TestIndex>() {
+    let mut s = Seeded(66);
+    let points = numbered((0..4_096).map(|i| {
+        let mut edge = |cell: i128| (cell - 8) * 4_096 - i128::from(s.below(2));
+        at(edge(i % 16), edge(i / 16 % 16), edge(i / 256))
+    }));
+    each_way(&points, |x: &X| {
+        for (i, (id, p)) in points.iter().step_by(17).enumerate() {
+            let r = [12_345, 1 << 13, 999][i % 3];
+            let d = if i % 2 == 0 { r } else { -r };
+            for center in [
+                at(p.x + d, p.y, p.z),
+                at(p.x, p.y + d, p.z),
+                at(p.x, p.y, p.z + d),
+            ] {
+                let found = |r| x.visited(&Region::ball(center, r)).contains(id);
+                assert!(found(r), "{p:?} is {r} from {center:?}");
+                assert!(!found(r - 1), "{p:?} is {r} from {center:?}");
+            }
+        }
+    });
+}
+
 pub(crate) fn crowds_of_very_different_size<X: TestIndex>() {
     let mut s = Seeded(63);
     let points = numbered((0..2_400).map(|i| {
