@@ -7,7 +7,8 @@ use proptest::prelude::{Strategy, any};
 
 use crate::{Aabb128, IVec3_128, WorldPosition};
 
-/// Draws a coordinate: anything, `MIN`, `MAX`, 0, near `±2^k`, near a multiple of 2^32, or small.
+/// Draws a coordinate: anything, `MIN`, `MAX`, 0, near `±2^k`, random bits of a random
+/// length, near a multiple of 2^32, or small.
 ///
 /// ```
 /// use nebula_math::strategies;
@@ -20,7 +21,7 @@ use crate::{Aabb128, IVec3_128, WorldPosition};
 pub fn coordinate() -> impl Strategy<Value = i128> + Clone {
     // One flat tuple and a `match`: nested `prop_oneof!`s make value trees of many kilobytes, and
     // three boxes of them overflow a test thread's stack. Kinds shrink towards small values.
-    (0..18_u8, any::<i128>(), 0..127_u32, -2..=2_i128).prop_map(|(kind, any, k, near)| match kind {
+    (0..21_u8, any::<i128>(), 0..127_u32, -2..=2_i128).prop_map(|(kind, any, k, near)| match kind {
         0 => 0,
         1..=3 => any % 1_001,
         4..=6 => (1_i128 << k).saturating_add(near),
@@ -31,6 +32,8 @@ pub fn coordinate() -> impl Strategy<Value = i128> + Clone {
         14 => i128::MIN,
         15 => i128::MAX.saturating_sub(near.abs()),
         16 => i128::MIN.saturating_add(near.abs()),
+        // Powers of two alone leave no middle between them: a limit that is off by one bit hides there.
+        17..=19 => any >> k,
         _ => any,
     })
 }

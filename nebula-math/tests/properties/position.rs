@@ -131,7 +131,10 @@ fn radii_around_the_switch_to_wide_squares_are_exact() {
         (1 << 63) - 1,
         1 << 63,
         (1 << 63) + 1,
+        (1 << 63) + (1 << 40),
+        (1 << 63) + (1 << 62) + 1,
         3 << 62,
+        (1 << 64) - (1 << 50),
         (1 << 64) - 1,
     ];
     for r in [1 << 62, 1 << 64, i128::MAX].into_iter().chain(around) {
@@ -141,6 +144,9 @@ fn radii_around_the_switch_to_wide_squares_are_exact() {
         let beside = WorldPosition::new(1, -r, 0);
         assert!(!WorldPosition::ORIGIN.is_within(&beside, r), "{r}");
     }
+    // This x needs all of 64 bits: taken for a signed number it would look near.
+    let (p, r) = (WorldPosition::new(3 << 62, 1 << 50, 0), (3 << 62) + 1);
+    assert!(!WorldPosition::ORIGIN.is_within(&p, r));
 }
 
 #[test]
@@ -161,6 +167,11 @@ fn distances_around_the_switch_to_wide_squares_compare_exactly() {
     // The first sum is 1.7 * 2^128, which wraps to less than the second.
     let near = WorldPosition::new((1 << 64) - 1, 0, 0);
     let order = WorldPosition::ORIGIN.cmp_distance(&far(3 << 62), &near);
+    assert_eq!(order, Ordering::Greater);
+    // These two squares add up to 2^128 and a little: in 128 bits, to the little alone.
+    let a = WorldPosition::new(13_043_817_825_332_782_213, 13_043_817_825_332_782_213, 0);
+    let b = WorldPosition::new(1 << 63, 0, 0);
+    let order = WorldPosition::ORIGIN.cmp_distance(&a, &b);
     assert_eq!(order, Ordering::Greater);
 }
 
