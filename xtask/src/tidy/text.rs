@@ -49,6 +49,9 @@ const UNFINISHED: [&str; 3] = [
     concat!("#[ig", "nore"),
 ];
 
+/// Where crates are published. A page that names a crate needs no link to one registry.
+const REGISTRIES: [&str; 2] = [concat!("crates", ".io"), concat!("//docs", ".rs")];
+
 /// Returns files over the limit.
 pub(super) fn too_long_files(sources: &[Source]) -> Vec<String> {
     longer_than(sources, MOST_LINES)
@@ -72,7 +75,8 @@ fn longer_than(sources: &[Source], limit: usize) -> impl Iterator<Item = (&str, 
         .filter(move |(_, lines)| *lines > limit)
 }
 
-/// Returns lines that name a machine's folders, and Rust that is unfinished or switched off.
+/// Returns lines that name a machine's folders or a registry, and Rust that is unfinished or switched
+/// off.
 pub(super) fn forbidden(sources: &[Source]) -> Vec<String> {
     let mut problems = Vec::new();
     for source in sources {
@@ -80,6 +84,11 @@ pub(super) fn forbidden(sources: &[Source]) -> Vec<String> {
             let place = format!("{}:{number}", source.path);
             if let Some(path) = MACHINE_PATHS.iter().find(|path| names_folder(line, path)) {
                 problems.push(format!("{place} names a folder of one machine: {path}"));
+            }
+            if (source.is_rust() || source.is_markdown())
+                && let Some(host) = REGISTRIES.iter().find(|host| line.contains(**host))
+            {
+                problems.push(format!("{place} names a registry: {host}"));
             }
             if source.is_rust()
                 && let Some(word) = UNFINISHED.iter().find(|word| line.contains(**word))
@@ -139,6 +148,20 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    #[test]
+    fn registries_are_refused_in_pages_and_code() {
+        for host in REGISTRIES {
+            let text = format!("see <https:{host}/name>\n");
+            for path in ["docs/a.md", "a/src/b.rs"] {
+                assert_eq!(forbidden(&[source(path, &text)]).len(), 1, "{path} {host}");
+            }
+            assert!(forbidden(&[source("deny.toml", &text)]).is_empty());
+        }
+        // How a manifest says it, with a hyphen, is no host.
+        let patch = source("a/src/b.rs", "\"[patch.crates-io]\"\n");
+        assert!(forbidden(&[patch]).is_empty());
     }
 
     #[test]
