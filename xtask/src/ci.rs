@@ -33,7 +33,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "tidy",
-        run: || outcome(tidy::tidy(false)),
+        run: || outcome(tidy::tidy(true)),
     },
     Check {
         name: "clippy",

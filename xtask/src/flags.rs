@@ -6,8 +6,8 @@ cargo xtask ci                      the whole check; last line \"checks: N passe
 cargo xtask fresh [--chroot]        fresh clone, empty cargo home: both README commands;
                                     --chroot: bare Debian, gcc and libc headers only
 cargo xtask consumers [--packaged]  a crate outside the workspace per library, built and run
-cargo xtask tidy [--list]           every public fn is called by a test, file sizes, README commands,
-                                    links between docs; --list names the test of each function
+cargo xtask tidy [--quiet]          every public function and the test that calls it, file sizes, README
+                                    commands, links between docs; --quiet: only problems and totals
 cargo xtask docs                    API docs with warnings denied
 cargo xtask bench NAME [--quick] [--only A,B] [--check] [--json FILE]
     math  seeds  degenerate                 own figures
@@ -56,7 +56,7 @@ pub(crate) enum Job {
         packaged: bool,
     },
     Tidy {
-        list: bool,
+        quiet: bool,
     },
     Docs,
     Bench {
@@ -119,7 +119,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
         "consumers" => {
             one_flag("consumers", "--packaged", rest).map(|packaged| Job::Consumers { packaged })
         }
-        "tidy" => one_flag("tidy", "--list", rest).map(|list| Job::Tidy { list }),
+        "tidy" => one_flag("tidy", "--quiet", rest).map(|quiet| Job::Tidy { quiet }),
         "docs" => no_flags("docs", rest).map(|()| Job::Docs),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
@@ -277,7 +277,8 @@ mod tests {
             parse_line("consumers --packaged"),
             Ok(Job::Consumers { packaged: true })
         );
-        assert_eq!(parse_line("tidy --list"), Ok(Job::Tidy { list: true }));
+        assert_eq!(parse_line("tidy"), Ok(Job::Tidy { quiet: false }));
+        assert_eq!(parse_line("tidy --quiet"), Ok(Job::Tidy { quiet: true }));
         let shots = "pictures".to_owned();
         assert_eq!(parse_line("demo --shots pictures"), Ok(Job::Demo { shots }));
         assert!(parse_line("demo --shots").is_err());

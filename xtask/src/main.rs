@@ -44,7 +44,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Ci => return ci::ci(),
         Job::Fresh { chroot } => return fresh::fresh(chroot),
         Job::Consumers { packaged } => consumers::consumers(packaged)?,
-        Job::Tidy { list } => tidy::tidy(list)?,
+        Job::Tidy { quiet } => tidy::tidy(quiet)?,
         Job::Docs => docs::docs()?,
         Job::Bench { name, flags } => bench::bench(name, &flags)?,
         Job::Fuzz { target, limit } => fuzz::fuzz(target, limit)?,

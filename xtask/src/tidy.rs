@@ -30,12 +30,13 @@ impl Source {
     }
 }
 
-/// Runs every check and fails when one found something. `list` also shows what was found good.
-pub(crate) fn tidy(list: bool) -> Result<()> {
+/// Runs every check and fails when one found something. Unless `quiet`, it first lists every public
+/// function with the test that calls it.
+pub(crate) fn tidy(quiet: bool) -> Result<()> {
     let paths = repository_files()?;
     let sources = read_texts(&paths)?;
     let coverage = functions::coverage(&sources)?;
-    if list {
+    if !quiet {
         for (function, test) in &coverage.called {
             println!("{function}  <- {test}");
         }
