@@ -68,7 +68,7 @@ fn measure(workload: &Workload, flags: &Flags) -> Vec<Row> {
         formula: name,
         nanoseconds: best[i].as_secs_f64() * 1e9 / workload.tests_per_run(),
         wrong: wrong[i],
-        points: workload.points(),
+        tests: workload.tests(),
     };
     FORMULAS.iter().enumerate().map(row).collect()
 }

@@ -7,7 +7,7 @@ impl WorldPosition {
     /// radius reaches nothing.
     ///
     /// Exact for every input. Axes farther apart than the radius are rejected first, so each square
-    /// is below 2^254 and three fit 256 bits; below a radius of 2^63 they fit 128.
+    /// is below 2^254 and three fit 256 bits; below a radius of 2^62 they fit 128.
     ///
     /// In a loop over many points, let `self` be the one that stays: what depends on it and on the
     /// radius alone is then computed once.
@@ -19,26 +19,36 @@ impl WorldPosition {
     /// assert!(!WorldPosition::ORIGIN.is_within(&far, 500_000)); // wrapping squares say "near"
     /// ```
     #[must_use]
-    #[inline]
+    // Left to choose, the compiler makes it a call where a program has several, and a loop over points
+    // twice as slow: what stays the same is then computed for each.
+    #[inline(always)]
     pub fn is_within(&self, other: &Self, radius_mm: i128) -> bool {
-        // A negative radius is none of 63 bits either.
-        if radius_mm >> 63 != 0 {
+        // A negative radius is none of 62 bits either.
+        if radius_mm >> 62 != 0 {
             return is_within_wide(self, other, radius_mm);
         }
-        let diameter = radius_mm.cast_unsigned() << 1;
+        let r = low(radius_mm);
+        let diameter = r << 1;
         // Measured from the near side of the cube around the sphere, an axis is in reach when it is
-        // at most the diameter; what lies left of the cube wraps to more than that, so that one
-        // comparison does for both sides.
-        let x = from_side(self.x, other.x, radius_mm);
-        if x > diameter {
-            return false;
-        }
-        let y = from_side(self.y, other.y, radius_mm);
-        if y > diameter {
-            return false;
-        }
-        let z = from_side(self.z, other.z, radius_mm);
-        if z > diameter {
+        // at most the diameter; what lies left of the cube wraps to far more than that.
+        let [x, y, z] = [
+            from_side(self.x, other.x, radius_mm),
+            from_side(self.y, other.y, radius_mm),
+            from_side(self.z, other.z, radius_mm),
+        ];
+        let high = upper(x) | upper(y) | upper(z);
+        let (x, y, z) = (low(x), low(y), low(z));
+        // What is left to the far side. Neither it nor the way from the near side has a 64th bit
+        // when the axis is in reach, and one of them has it when it is not.
+        let (to_x, to_y, to_z) = (
+            diameter.wrapping_sub(x),
+            diameter.wrapping_sub(y),
+            diameter.wrapping_sub(z),
+        );
+        let signs = x | y | z | to_x | to_y | to_z;
+        // One question for all axes and both sides: which of them is out of reach changes from point
+        // to point, and guessing it wrong costs a processor more than all of this function.
+        if high.cast_unsigned() | (signs >> 63) != 0 {
             return false;
         }
         // Points at opposite ends of the universe look near modulo 2^128. They cannot be at such
@@ -46,12 +56,12 @@ impl WorldPosition {
         if !self.is_in_the_middle() {
             return is_within_wide(self, other, radius_mm);
         }
-        // Each square is at most r * r, below 2^126: the sum fits.
-        let r = low(radius_mm.cast_unsigned());
-        let squared = centered_square(x, r)
-            .wrapping_add(centered_square(y, r))
-            .wrapping_add(centered_square(z, r));
-        squared <= u128::from(r).wrapping_mul(u128::from(r))
+        // (x - r)^2 = r^2 - x(2r - x), so the sum of three squares is at most r^2 when the sum of
+        // the products is at least 2r^2. Each is at most r^2, below 2^124: the sum fits.
+        let products = product(x, to_x)
+            .wrapping_add(product(y, to_y))
+            .wrapping_add(product(z, to_z));
+        products >= product(r, diameter)
     }
 
     /// Whether every coordinate is in `-2^126..2^126`: the two highest bits are the same.
@@ -63,7 +73,7 @@ impl WorldPosition {
     }
 }
 
-/// The rare cases: a negative radius, one from 2^63, and points in the outer half of the universe.
+/// The rare cases: a negative radius, one from 2^62, and points in the outer half of the universe.
 /// Out of line, so that the common one inlines small.
 #[cold]
 #[inline(never)]
@@ -80,15 +90,14 @@ fn is_within_wide(center: &WorldPosition, other: &WorldPosition, radius_mm: i128
 
 /// How far `c` lies right of `center - radius`, modulo 2^128.
 #[inline]
-const fn from_side(center: i128, c: i128, radius: i128) -> u128 {
-    c.wrapping_sub(center.wrapping_sub(radius)).cast_unsigned()
+const fn from_side(center: i128, c: i128, radius: i128) -> i128 {
+    c.wrapping_sub(center.wrapping_sub(radius))
 }
 
-/// The square of the distance from the centre, for a value of `from_side` up to `2 * r`.
+/// The product of two values of 64 bits.
 #[inline]
-fn centered_square(from_side: u128, r: u64) -> u128 {
-    let distance = i128::from(low(from_side).wrapping_sub(r).cast_signed());
-    distance.wrapping_mul(distance).cast_unsigned()
+fn product(a: u64, b: u64) -> u128 {
+    u128::from(a).wrapping_mul(b.into())
 }
 
 /// The upper half of a coordinate, which has its sign.
@@ -97,12 +106,13 @@ const fn upper(c: i128) -> i64 {
     (c >> 64) as i64
 }
 
-/// The low half of a value whose high half is known to be zero.
+/// The lower half.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "callers have shown that nothing is cut off"
+    clippy::cast_sign_loss,
+    reason = "callers look at the upper half on their own"
 )]
-const fn low(value: u128) -> u64 {
+const fn low(value: i128) -> u64 {
     value as u64
 }

@@ -126,8 +126,12 @@ proptest! {
 
 #[test]
 fn radii_around_the_switch_to_wide_squares_are_exact() {
-    // Squares fit 128 bits below 2^63; each side of that is a different path.
+    // Below 2^62 halves of 64 bits do; each side of that is a different path, and 2^63 and 2^64 are
+    // where such halves would break.
     let around = [
+        (1 << 62) - 1,
+        (1 << 62) + 1,
+        (1 << 62) + (1 << 61),
         (1 << 63) - 1,
         1 << 63,
         (1 << 63) + 1,
