@@ -147,10 +147,7 @@ impl<I: DenseId> SpatialIndex<I> {
         let Some(spot) = self.spot(id) else {
             return false;
         };
-        let key = key_of(&to);
-        if !self.move_in_place(id, spot, key) {
-            self.cross(id, spot, key);
-        }
+        self.move_one(id, spot, key_of(&to));
         true
     }
 
@@ -253,11 +250,14 @@ impl<I: DenseId> SpatialIndex<I> {
     /// assert!(changes.regions().any(|region| region.contains(&WorldPosition::MIN)));
     /// ```
     pub fn mark(&mut self) -> Mark {
-        self.changes.mark()
+        self.changes.mark(self.len)
     }
 
-    /// Returns what changed since a mark of this index, or `None` if that is no longer known (the
-    /// 64 youngest marks are, unless the index was cleared since): then look at everything.
+    /// Returns what changed since a mark of this index, or `None` if that is not known: then look at
+    /// everything.
+    ///
+    /// It is known for the 64 youngest marks, as long as no more than 65,536 changes and four for each
+    /// point came after them and the index was not cleared. A clone knows no mark of the original.
     #[must_use]
     pub fn changes_since(&self, mark: Mark) -> Option<Changes<'_, I>> {
         self.changes.since(mark)

@@ -175,7 +175,7 @@ fn the_change_feed_names_every_change_and_covers_where_it_happened() {
                 _ => drop(index.update_batch(&[(id, to)])),
             }
             let after = index.get(id);
-            if before.is_some() || after.is_some() {
+            if before != after {
                 touched.push((id, before, after));
             }
         }
@@ -261,6 +261,194 @@ fn memory_is_returned_when_everybody_leaves() {
     assert_eq!(index.memory().total(), 0);
 }
 
+/// Returns points on a lattice around a spot, some metres apart.
+fn apart(count: u32, spot: WorldPosition) -> Vec<(u32, WorldPosition)> {
+    let step = |v: i128, n: u32| v.saturating_add(i128::from(n % 32) * 3_000);
+    (0..count)
+        .map(|id| {
+            let [x, y, z] = [
+                step(spot.x, id),
+                step(spot.y, id / 32),
+                step(spot.z, id / 1_024),
+            ];
+            (id, WorldPosition::new(x, y, z))
+        })
+        .collect()
+}
+
+/// Returns the points of the fullest leaf.
+fn fullest(index: &SpatialIndex<u32>) -> usize {
+    let sizes = index.occupied_regions().map(|(_, count)| count);
+    sizes.max().unwrap_or(0)
+}
+
+#[test]
+fn a_crowd_that_walks_apart_is_split() {
+    for spot in [WorldPosition::ORIGIN, WorldPosition::new(1 << 90, -7, 0)] {
+        let crowd: Vec<_> = (0..5_000_u32).map(|id| (id, spot)).collect();
+        let after = apart(5_000, spot);
+        let mut one_by_one = SpatialIndex::new();
+        for (id, at) in &crowd {
+            one_by_one.insert(*id, *at);
+        }
+        assert_eq!(fullest(&one_by_one), 5_000);
+        let mut in_a_batch = one_by_one.clone();
+        in_a_batch.update_batch(&after);
+        for (id, to) in &after {
+            one_by_one.update(*id, *to);
+            if id % 500 == 0 {
+                one_by_one.validate().expect("valid");
+            }
+        }
+        for index in [&one_by_one, &in_a_batch] {
+            index.validate().expect("valid");
+            assert!(fullest(index) <= 256, "{index:?}");
+            let mut now: Vec<_> = index.iter().collect();
+            now.sort_unstable();
+            assert_eq!(now, after);
+        }
+    }
+}
+
+#[test]
+fn strangers_do_not_stay_in_the_leaf_of_a_crowd() {
+    let mut index = SpatialIndex::new();
+    for id in 0..5_000_u32 {
+        index.insert(id, WorldPosition::ORIGIN);
+    }
+    for (id, at) in apart(5_000, WorldPosition::new(1, 1, 1)) {
+        index.insert(5_000 + id, at);
+    }
+    index.validate().expect("valid");
+    let mut sizes: Vec<_> = index.occupied_regions().map(|(_, count)| count).collect();
+    sizes.sort_unstable();
+    let (crowd, strangers) = sizes.split_last().expect("leaves");
+    assert_eq!(*crowd, 5_000);
+    assert!(strangers.iter().all(|count| *count <= 256), "{sizes:?}");
+    // Who leaves and comes back finds the crowd as it was.
+    for id in 0..4_990 {
+        index.remove(id);
+    }
+    index.validate().expect("valid");
+    for (id, at) in apart(4_990, WorldPosition::new(-9_000, 0, 0)) {
+        index.insert(id, at);
+    }
+    index.validate().expect("valid");
+    assert!(fullest(&index) <= 256);
+}
+
+#[test]
+fn one_who_comes_and_goes_rebuilds_nothing() {
+    let mut index = SpatialIndex::from_points(&apart(256, WorldPosition::ORIGIN));
+    index.insert(999, WorldPosition::MAX);
+    index.remove(999);
+    let shape = format!("{index:?}").replace("len: 256", "len: 257");
+    index.insert(999, WorldPosition::MAX);
+    let with = format!("{index:?}");
+    index.remove(999);
+    assert_eq!(format!("{index:?}").replace("len: 256", "len: 257"), shape);
+    // One more leaf for the guest, and not a node more or less.
+    assert_eq!(
+        shape.split("nodes").nth(1),
+        with.split("nodes").nth(1),
+        "{shape} {with}"
+    );
+    index.validate().expect("valid");
+}
+
+#[test]
+fn the_change_feed_names_each_generation() {
+    let [old, new] = [1, 2].map(|generation| Entity { row: 3, generation });
+    let mut index = SpatialIndex::from_points(&[(old, WorldPosition::ORIGIN)]);
+    let mark = index.mark();
+    index.remove(old);
+    index.insert(new, WorldPosition::MIN);
+    assert_eq!(
+        index.changes_since(mark).map(|c| c.ids().to_vec()),
+        Some(vec![old, new])
+    );
+}
+
+#[test]
+fn the_change_feed_is_silent_when_nothing_moves_and_covers_leaps() {
+    let points = apart(600, WorldPosition::ORIGIN);
+    let mut index = SpatialIndex::from_points(&points);
+    let mark = index.mark();
+    index.update_batch(&points);
+    assert!(points.iter().all(|(id, at)| index.update(*id, *at)));
+    assert!(
+        index
+            .changes_since(mark)
+            .is_some_and(|changes| changes.is_empty())
+    );
+    // Leaves shrink and grow under the leaps; every landing must be covered all the same.
+    let mut source = Seeded(17);
+    for _ in 0..2_000 {
+        let id = source.pick(&points).0;
+        let to = WorldPosition::new(source.wide() >> source.below(128), 0, source.wide() >> 64);
+        let before = index.get(id);
+        if source.below(4) == 0 {
+            index.remove(id);
+        } else {
+            index.insert(id, to);
+        }
+        let changes = index.changes_since(mark).expect("young");
+        for at in [before, index.get(id)].into_iter().flatten() {
+            assert!(
+                changes.regions().any(|region| region.contains(&at)),
+                "{at:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mark_means_nothing_to_another_index() {
+    let mut one = SpatialIndex::from_points(&[(1_u32, WorldPosition::ORIGIN)]);
+    let mark = one.mark();
+    let mut other = one.clone();
+    assert!(other.changes_since(mark).is_none());
+    let _ = other.mark();
+    assert!(other.changes_since(mark).is_none());
+    assert!(one.changes_since(mark).is_some());
+}
+
+#[test]
+fn the_change_feed_forgets_old_marks_before_it_grows_large() {
+    let points = apart(20_000, WorldPosition::ORIGIN);
+    let mut index = SpatialIndex::from_points(&points);
+    let first = index.mark();
+    for round in 0..40 {
+        let moved: Vec<_> = points
+            .iter()
+            .map(|(id, at)| (*id, WorldPosition::new(at.x, at.y + round + 1, at.z)))
+            .collect();
+        let mark = index.mark();
+        index.update_batch(&moved);
+        let named = index.changes_since(mark).expect("the youngest is known");
+        assert_eq!(named.ids().len(), points.len());
+    }
+    assert!(index.changes_since(first).is_none());
+    let bytes = index.memory().changes / points.len();
+    // Twice what is remembered, in a list that grows by doubling, and 16 bytes in the table.
+    assert!(bytes < 140, "{bytes} bytes a point");
+}
+
+#[test]
+fn a_crowd_that_leaves_gives_its_memory_back() {
+    let crowd: Vec<_> = (0..50_000_u32).map(|id| (id, WorldPosition::MIN)).collect();
+    let mut index = SpatialIndex::from_points(&crowd);
+    let full = index.memory().leaves;
+    for (id, _) in &crowd[1..] {
+        index.remove(*id);
+    }
+    assert!(
+        index.memory().leaves < full / 20,
+        "{full} became {}",
+        index.memory().leaves
+    );
+}
+
 #[cfg(feature = "serde")]
 mod snapshot {
     use super::*;
@@ -303,6 +491,28 @@ mod snapshot {
         assert!(
             serde_json::from_str::<SpatialIndex<u32>>("[]").is_ok_and(|index| index.is_empty())
         );
+    }
+
+    #[test]
+    fn ids_spread_to_fill_the_memory_are_refused() {
+        let points: Vec<_> = (0..3_000_u32)
+            .map(|id| (id << 12, WorldPosition::ORIGIN))
+            .collect();
+        let text = serde_json::to_string(&SpatialIndex::from_points(&points)).expect("saves");
+        let error = serde_json::from_str::<SpatialIndex<u32>>(&text).expect_err("refused");
+        assert!(error.to_string().contains("3000 points"), "{error}");
+    }
+
+    #[test]
+    fn more_points_than_a_leaf_holds_are_refused_unless_they_are_one_crowd() {
+        let entry = |points: &[(u32, WorldPosition)]| {
+            let points = serde_json::to_string(points).expect("saves");
+            format!(r#"[{{"Leaf":{{"slot":0,"coarse":false,"points":{points}}}}}]"#)
+        };
+        let crowd: Vec<_> = (0..300).map(|id| (id, WorldPosition::MAX)).collect();
+        assert!(serde_json::from_str::<SpatialIndex<u32>>(&entry(&crowd)).is_ok());
+        let spread = entry(&apart(300, WorldPosition::ORIGIN));
+        assert!(serde_json::from_str::<SpatialIndex<u32>>(&spread).is_err());
     }
 
     #[test]

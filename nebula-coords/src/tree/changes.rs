@@ -1,5 +1,6 @@
 //! The change feed: who moved, and where something changed, since a mark.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::VecDeque;
 
 use nebula_math::Aabb128;
@@ -9,9 +10,15 @@ use super::leaf::Leaf;
 use super::table::Paged;
 use crate::DenseId;
 
-/// A moment in the life of an index, to ask later what changed since.
+/// A moment in the life of one index, to ask it later what changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark(u64);
+pub struct Mark {
+    owner: u64,
+    epoch: u64,
+}
+
+/// Tells the marks of one index from those of another. The numbers show in no answer.
+static OWNERS: AtomicU64 = AtomicU64::new(1);
 
 /// What changed since a mark; see [`SpatialIndex::changes_since`](crate::SpatialIndex::changes_since).
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +52,31 @@ impl<'a, I> Changes<'a, I> {
 /// How many marks are remembered; asking about an older one answers "everything".
 const MARKS: usize = 64;
 
-/// How many changed cubes one epoch may name before the feed gives up and answers "everything".
+/// How many changed cubes are remembered.
 const CUBES: usize = 1 << 20;
 
-#[derive(Clone, Debug)]
+/// How many changed ids are remembered, and how many more for each point of the index.
+const IDS: usize = 1 << 16;
+const IDS_PER_POINT: usize = 4;
+
+#[derive(Debug)]
 pub(super) struct ChangeLog<I> {
+    /// Who made the marks; zero before the first.
+    owner: u64,
     /// The present epoch; a mark begins one. Nothing is recorded in epoch 0 or while `marks` is empty.
     epoch: u64,
     marks: VecDeque<Start>,
     ids: Vec<I>,
     cubes: Vec<Cube>,
-    /// The epoch in which an id was last named.
-    named: Paged<u64>,
+    /// The id last named, and in which epoch.
+    named: Paged<(u64, Option<I>)>,
+}
+
+impl<I: DenseId> Clone for ChangeLog<I> {
+    /// A copy goes its own way: marks of the original mean nothing to it.
+    fn clone(&self) -> Self {
+        Self::new()
+    }
 }
 
 /// Where an epoch begins in the lists.
@@ -70,33 +90,54 @@ struct Start {
 impl<I: DenseId> ChangeLog<I> {
     pub(super) const fn new() -> Self {
         Self {
+            owner: 0,
             epoch: 0,
             marks: VecDeque::new(),
             ids: Vec::new(),
             cubes: Vec::new(),
-            named: Paged::new(0),
+            named: Paged::new((0, None)),
         }
     }
 
-    pub(super) fn mark(&mut self) -> Mark {
-        self.epoch += 1;
-        if self.marks.len() == MARKS {
-            self.marks.pop_front();
-            self.forget_unreachable();
+    /// Begins an epoch in an index of `points` points.
+    pub(super) fn mark(&mut self, points: usize) -> Mark {
+        if self.owner == 0 {
+            self.owner = OWNERS.fetch_add(1, Ordering::Relaxed);
         }
+        self.epoch += 1;
         self.marks.push_back(Start {
             epoch: self.epoch,
             id: self.ids.len(),
             cube: self.cubes.len(),
         });
-        Mark(self.epoch)
+        let ids = IDS + IDS_PER_POINT * points;
+        while self.marks.len() > MARKS || self.remembered_ids() > ids {
+            self.marks.pop_front();
+        }
+        self.forget_unreachable();
+        Mark {
+            owner: self.owner,
+            epoch: self.epoch,
+        }
     }
 
-    /// Drops what no remembered mark reaches.
+    fn remembered_ids(&self) -> usize {
+        self.ids.len() - self.marks.front().map_or(0, |start| start.id)
+    }
+
+    fn remembered_cubes(&self) -> usize {
+        self.cubes.len() - self.marks.front().map_or(0, |start| start.cube)
+    }
+
+    /// Drops what no remembered mark reaches, once that is half of what there is: shifting the rest
+    /// then costs no more than writing it did.
     fn forget_unreachable(&mut self) {
         let Some(&first) = self.marks.front() else {
             return;
         };
+        if first.id * 2 < self.ids.len() || first.cube * 2 < self.cubes.len() {
+            return;
+        }
         self.ids.drain(..first.id);
         self.cubes.drain(..first.cube);
         for start in &mut self.marks {
@@ -106,9 +147,12 @@ impl<I: DenseId> ChangeLog<I> {
     }
 
     pub(super) fn since(&self, mark: Mark) -> Option<Changes<'_, I>> {
+        if mark.owner != self.owner {
+            return None;
+        }
         let at = self
             .marks
-            .binary_search_by_key(&mark.0, |start| start.epoch)
+            .binary_search_by_key(&mark.epoch, |start| start.epoch)
             .ok()?;
         let start = self.marks[at];
         Some(Changes {
@@ -133,8 +177,9 @@ impl<I: DenseId> ChangeLog<I> {
     pub(super) fn note_id(&mut self, id: I) {
         if self.is_recording() {
             let named = self.named.entry(id.dense_index());
-            if *named != self.epoch {
-                *named = self.epoch;
+            // Generations share an entry, and each is named.
+            if *named != (self.epoch, Some(id)) {
+                *named = (self.epoch, Some(id));
                 self.ids.push(id);
             }
         }
@@ -145,7 +190,12 @@ impl<I: DenseId> ChangeLog<I> {
         if self.is_recording() && leaf.reported != self.epoch {
             leaf.reported = self.epoch;
             self.cubes.push(leaf.cube);
-            if self.cubes.len() > CUBES {
+            // The oldest marks go first. If one epoch alone is too much, the feed gives up, and even
+            // the youngest mark answers "everything".
+            while self.is_recording() && self.remembered_cubes() > CUBES {
+                self.marks.pop_front();
+            }
+            if !self.is_recording() {
                 self.forget();
             }
         }

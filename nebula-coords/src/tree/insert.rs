@@ -67,26 +67,21 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Adds a point to a leaf.
     fn push(&mut self, at: u32, id: I, key: Key) {
         let leaf = self.leaves.get_mut(at);
+        let was_crowd = leaf.is_crowd();
         let slot = leaf.push(id, key);
-        let slot = u32::try_from(slot).expect("a leaf holds fewer points than there are ids");
+        // A crowd stands on one spot, so one point speaks for all.
+        let is_full = leaf.is_crowd() && !(was_crowd && leaf.key(0) == key);
         self.changes.note_leaf(leaf);
-        let is_full = slot >= leaf.limit;
+        let slot = u32::try_from(slot).expect("a leaf holds fewer points than there are ids");
         self.table.set(id.dense_index(), Spot { leaf: at, slot });
         if is_full {
-            self.split(at);
+            self.settle(at);
         }
     }
 
     /// Makes a leaf of points, all of which belong to its place, where nothing is.
     pub(super) fn hang(&mut self, place: Place, points: &[(I, Key)]) {
-        let crowd = u32::try_from(points.len()).expect("fewer points than ids");
-        // More points than a leaf takes come here only if they are at one spot.
-        let limit = if crowd > LEAF_LIMIT {
-            crowd.saturating_mul(2)
-        } else {
-            LEAF_LIMIT
-        };
-        let mut leaf = Leaf::new(self.cube_of(place), place, limit, points);
+        let mut leaf = Leaf::new(self.cube_of(place), place, points);
         self.changes.note_leaf(&mut leaf);
         let at = self.leaves.insert(leaf);
         self.attach(place, Link::Leaf(at));
@@ -115,15 +110,15 @@ impl<I: DenseId> SpatialIndex<I> {
         }
     }
 
-    /// Splits a leaf, and its parts as long as one is over the limit.
-    fn split(&mut self, full: u32) {
+    /// Splits a leaf that holds too many points, and its parts as long as one does. Points on one spot
+    /// cannot part and stay together.
+    ///
+    /// Each split of a crowd leaves it in a smaller cube, and nothing enlarges that again while the
+    /// crowd stays, so it is split at most 128 times whoever comes and goes.
+    pub(super) fn settle(&mut self, full: u32) {
         let mut points: Vec<_> = self.leaves.get(full).points().collect();
         if spread_of(&points) == 0 {
-            // Points at one spot cannot part. Trying again at twice the size keeps the cost of
-            // looking constant per insert.
-            let leaf = self.leaves.get_mut(full);
-            leaf.limit = leaf.limit.saturating_mul(2);
-            return;
+            return self.leaves.get_mut(full).calm();
         }
         let place = self.leaves.remove(full).place;
         self.attach(place, Link::Empty);

@@ -242,6 +242,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::cast_sign_loss, reason = "a root is not negative")]
     /// Returns a leaf of random points in a cube of random size, and a sphere that ends near one.
     fn scene(random: &mut Random) -> (Leaf<u32>, Sphere) {
         let level = u8::try_from(random.word() % 129).expect("small");
@@ -249,21 +250,19 @@ mod tests {
         let cube = Cube::around(&all, level);
         let inside = |random: &mut Random| cube.origin.map(|v| v | random.wide(level.into()));
         let points: Vec<_> = (0..64).map(|id| (id, inside(random))).collect();
-        let leaf = Leaf::new(cube, Place::Root, 64, &points);
+        let leaf = Leaf::new(cube, Place::Root, &points);
         let center = match random.word() % 3 {
             0 => inside(random),
             1 => cube.origin.map(|v| v.saturating_sub(random.wide(128))),
             _ => cube.origin.map(|v| v.saturating_add(random.wide(128))),
         };
-        let edge = points[0].1;
-        let far = (0..3)
-            .map(|k| center[k].abs_diff(edge[k]))
-            .max()
-            .unwrap_or(0);
-        let radius = far
-            .saturating_add(far / 4)
-            .saturating_add(random.wide(3))
-            .min(u128::MAX >> 1);
+        // The sphere ends at the first point, give or take what a float of 53 bits can tell apart.
+        let edge = [0, 1, 2].map(|k| center[k].abs_diff(points[0].1[k]) as f64);
+        let far = edge.iter().map(|d| d * d).sum::<f64>().sqrt();
+        let radius = (far as u128)
+            .saturating_add(random.wide(2))
+            .saturating_sub(random.wide(2));
+        let radius = radius.min(u128::MAX >> 1);
         let bounds = BoxShape {
             low: [0; 3],
             high: [u128::MAX; 3],
@@ -329,7 +328,7 @@ mod tests {
                         )
                     })
                     .collect();
-                let leaf = Leaf::new(cube, Place::Root, 8, &points);
+                let leaf = Leaf::new(cube, Place::Root, &points);
                 let bounds = BoxShape {
                     low: [0; 3],
                     high: [u128::MAX; 3],

@@ -1,5 +1,6 @@
 //! Leaves: up to a few hundred points in one cube.
 
+use super::LEAF_LIMIT;
 use super::cube::{Cube, Key};
 use super::frame::Frame;
 use super::node::Place;
@@ -18,6 +19,18 @@ pub(super) struct Block {
     pub(super) axes: [[u32; LANES]; 3],
 }
 
+/// What became of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It was done in place.
+    Stays,
+    /// It was done in place, and was the first to leave the spot that a crowd stands on: the leaf
+    /// has to be settled.
+    Parts,
+    /// It leads out of the leaf.
+    Waits,
+}
+
 /// The points of one cube. Ids stand apart from offsets, so a leaf that lies wholly inside a region
 /// is handed over as one slice.
 #[derive(Clone, Debug)]
@@ -25,10 +38,10 @@ pub(super) struct Leaf<I> {
     /// The part of space whose points come here.
     pub(super) cube: Cube,
     pub(super) place: Place,
-    /// How many points this leaf takes before it tries to split.
-    pub(super) limit: u32,
     /// The last change epoch in which this leaf was reported; see `changes.rs`.
     pub(super) reported: u64,
+    /// Whether this leaf is a crowd that parted; see `try_move`.
+    restless: bool,
     frame: Frame,
     ids: Vec<I>,
     blocks: Vec<Block>,
@@ -37,11 +50,11 @@ pub(super) struct Leaf<I> {
 }
 
 impl<I: Copy> Leaf<I> {
-    pub(super) fn new(cube: Cube, place: Place, limit: u32, points: &[(I, Key)]) -> Self {
+    pub(super) fn new(cube: Cube, place: Place, points: &[(I, Key)]) -> Self {
         let mut leaf = Self {
             cube,
             place,
-            limit,
+            restless: false,
             reported: 0,
             frame: Frame {
                 origin: cube.origin,
@@ -105,20 +118,36 @@ impl<I: Copy> Leaf<I> {
         slot
     }
 
-    /// Moves a point if it stays in this leaf's cube; else marks it as waiting to cross, and returns
-    /// `false`. So does a point that waits already: its moves keep their order.
+    /// Moves a point if it stays in this leaf's cube; else marks it as waiting to cross. So does a
+    /// point that waits already: its moves keep their order.
     #[inline]
-    pub(super) fn try_move(&mut self, slot: usize, key: Key) -> bool {
+    pub(super) fn try_move(&mut self, slot: usize, key: Key) -> Moved {
         let waits = &mut self.blocks[slot / LANES].axes[0][slot % LANES];
         if *waits & WAITING != 0 {
-            return false;
+            return Moved::Waits;
         }
         if !self.cube.contains(&key) {
             *waits |= WAITING;
-            return false;
+            return Moved::Waits;
         }
         self.set(slot, key);
-        true
+        if self.is_crowd() && !self.restless && key != self.key(usize::from(slot == 0)) {
+            self.restless = true;
+            return Moved::Parts;
+        }
+        Moved::Stays
+    }
+
+    /// Returns whether there are more points than a leaf holds. Between operations a crowd stands on
+    /// one spot: anyone who leaves it splits it.
+    #[inline]
+    pub(super) fn is_crowd(&self) -> bool {
+        self.len() > LEAF_LIMIT as usize
+    }
+
+    /// Ends a spell of `Moved::Parts` whose movers all came back.
+    pub(super) fn calm(&mut self) {
+        self.restless = false;
     }
 
     /// Takes the mark of a waiting point away, if it is still there.
@@ -163,16 +192,19 @@ impl<I: Copy> Leaf<I> {
         }
         self.ids.swap_remove(slot);
         self.blocks.truncate(last.div_ceil(LANES));
+        if last < self.ids.capacity() / 4 && self.ids.capacity() > LEAF_LIMIT as usize {
+            self.shrink();
+        }
         self.ids.get(slot).copied()
     }
 
-    /// Gives the leaf another cube that holds all its points.
-    pub(super) fn rehome(&mut self, cube: Cube, place: Place) {
-        self.place = place;
-        self.cube = cube;
-        if Frame::of_cube(&cube).is_some_and(|frame| frame != self.frame) {
-            self.encode((0..self.len()).map(|slot| self.key(slot)).collect());
-        }
+    /// Returns the memory of a crowd that left.
+    #[cold]
+    fn shrink(&mut self) {
+        let room = self.len() * 2;
+        self.ids.shrink_to(room);
+        self.blocks.shrink_to(room.div_ceil(LANES));
+        self.keys.shrink_to(room);
     }
 
     #[inline]

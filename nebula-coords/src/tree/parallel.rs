@@ -40,22 +40,25 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
             .enumerate()
             .map(|(chunk, moves)| self.sort_moves(chunk * CHUNK, moves, runs, run_length))
             .collect();
-        let mut crossing: Vec<usize> = self
+        let seated: Vec<Seated> = self
             .leaves
             .places_mut()
             .par_chunks_mut(run_length)
             .enumerate()
-            .flat_map_iter(|(run, leaves)| {
-                let first = run * run_length;
-                let found = sorted.iter().flat_map(move |chunk| &chunk.runs[run]);
-                seat(leaves, first, found, moves)
+            .map(|(run, leaves)| {
+                let found = sorted.iter().flat_map(|chunk| &chunk.runs[run]);
+                seat(leaves, run * run_length, found, moves)
             })
             .collect();
-        crossing.par_sort_unstable();
-        Seated {
-            crossing,
-            unknown: sorted.iter().map(|chunk| chunk.unknown).sum(),
+        let mut all = Seated::default();
+        for run in seated {
+            all.crossing.extend(run.crossing);
+            all.parting.extend(run.parting);
         }
+        all.crossing.sort_unstable();
+        all.parting.sort_unstable();
+        all.unknown = sorted.iter().map(|chunk| chunk.unknown).sum();
+        all
     }
 
     /// Looks up the points of a chunk of moves, and sorts the moves by run of leaves.
@@ -83,20 +86,19 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
     }
 }
 
-/// Moves points within a run of leaves, and returns the moves that have to leave theirs.
+/// Moves points within a run of leaves.
 fn seat<'a, I: DenseId>(
     leaves: &mut [Option<Leaf<I>>],
     first: usize,
     found: impl Iterator<Item = &'a Found>,
     moves: &[(I, WorldPosition)],
-) -> Vec<usize> {
-    let mut crossing = Vec::new();
+) -> Seated {
+    let mut seated = Seated::default();
     for Found { spot, at } in found {
         let leaf = leaves[spot.leaf as usize - first].as_mut();
         let leaf = leaf.expect("the table names leaves in use");
-        if !leaf.try_move(spot.slot as usize, key_of(&moves[*at].1)) {
-            crossing.push(*at);
-        }
+        let moved = leaf.try_move(spot.slot as usize, key_of(&moves[*at].1));
+        seated.note(moved, *at, spot.leaf);
     }
-    crossing
+    seated
 }

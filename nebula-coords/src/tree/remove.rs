@@ -83,7 +83,9 @@ impl<I: DenseId> SpatialIndex<I> {
         }
     }
 
-    /// Empties a place, and removes the node above if that leaves it with one child.
+    /// Empties a place, and removes the node above if that leaves it with one node below. A lone leaf
+    /// keeps its node: it holds more points than merge, and in a larger cube the next to come could
+    /// split it again.
     fn detach(&mut self, place: Place) {
         self.attach(place, Link::Empty);
         let (Place::Fine(parent, _) | Place::Coarse(parent, _)) = place else {
@@ -91,19 +93,11 @@ impl<I: DenseId> SpatialIndex<I> {
         };
         let node = self.nodes.get(parent);
         let mut children = node.children();
-        let (Some((_, only)), None) = (children.next(), children.next()) else {
-            return;
-        };
-        let place = node.place;
-        self.nodes.remove(parent);
-        self.attach(place, only);
-        match only {
-            Link::Node(child) => self.nodes.get_mut(child).place = place,
-            Link::Leaf(leaf) => {
-                let cube = self.cube_of(place);
-                self.leaves.get_mut(leaf).rehome(cube, place);
-            }
-            Link::Empty => {}
+        if let (Some((_, Link::Node(only))), None) = (children.next(), children.next()) {
+            let place = node.place;
+            self.nodes.remove(parent);
+            self.attach(place, Link::Node(only));
+            self.nodes.get_mut(only).place = place;
         }
     }
 
@@ -127,6 +121,5 @@ impl<I: DenseId> SpatialIndex<I> {
             self.attach(Place::Fine(at, slot), Link::Empty);
         }
         self.hang(Place::Coarse(at, oct), &points);
-        // The node keeps at least two children: it holds more points than one merged leaf may.
     }
 }

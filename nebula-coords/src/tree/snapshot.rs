@@ -7,6 +7,7 @@ use nebula_math::WorldPosition;
 use super::SpatialIndex;
 use super::cube::{Cube, Key, key_of, position_of};
 use super::node::{Link, Node, Place};
+use super::table::PAGE_BITS;
 use crate::DenseId;
 
 /// One node or leaf. Entries follow each other from the root down, children in slot order.
@@ -22,8 +23,6 @@ enum Entry<I> {
         slot: u8,
         /// Whether the leaf fills an octant of its node.
         coarse: bool,
-        /// How many points it takes before it tries to split.
-        limit: u32,
         points: Vec<(I, WorldPosition)>,
     },
 }
@@ -39,7 +38,9 @@ impl<I: DenseId + Serialize> Serialize for SpatialIndex<I> {
 impl<'de, I: DenseId + Deserialize<'de>> Deserialize<'de> for SpatialIndex<I> {
     /// Reads a snapshot and checks all of it; the marks of the old index mean nothing here.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut entries = Vec::deserialize(deserializer)?.into_iter();
+        let entries = Vec::deserialize(deserializer)?;
+        check_spread_of_ids(&entries).map_err(D::Error::custom)?;
+        let mut entries = entries.into_iter();
         let mut index = Self::new();
         if let Some(root) = entries.next() {
             index
@@ -72,7 +73,6 @@ impl<I: DenseId> SpatialIndex<I> {
                 entries.push(Entry::Leaf {
                     slot,
                     coarse,
-                    limit: leaf.limit,
                     points,
                 });
             }
@@ -109,7 +109,6 @@ impl<I: DenseId> SpatialIndex<I> {
             Entry::Leaf {
                 slot,
                 coarse,
-                limit,
                 points,
             } => {
                 let place = self.vacant_place(parent, slot, coarse)?;
@@ -119,13 +118,8 @@ impl<I: DenseId> SpatialIndex<I> {
                 if let Some((id, _)) = points.iter().find(|(_, key)| !cube.contains(key)) {
                     return Err(format!("{id:?} lies outside the leaf that lists it"));
                 }
+                let count = u32::try_from(points.len()).map_err(|_| "more points than ids")?;
                 self.hang(place, &points);
-                let (Link::Leaf(at), Ok(count)) =
-                    (self.link_at(place), u32::try_from(points.len()))
-                else {
-                    return Err(format!("{} points in a leaf", points.len()));
-                };
-                self.leaves.get_mut(at).limit = limit;
                 self.len += points.len();
                 Ok(count)
             }
@@ -183,12 +177,25 @@ impl<I: DenseId> SpatialIndex<I> {
             (true, false) => Ok(Place::Fine(at, slot)),
         }
     }
+}
 
-    fn link_at(&self, place: Place) -> Link {
-        match place {
-            Place::Root => self.root,
-            Place::Fine(node, slot) => self.nodes.get(node).child(slot),
-            Place::Coarse(node, oct) => self.nodes.get(node).child(oct << 3),
+/// Refuses ids so far apart that a short list would fill the memory: a few of them may cost a page
+/// of the table each, a large crowd has to be denser.
+fn check_spread_of_ids<I: DenseId>(entries: &[Entry<I>]) -> Result<(), String> {
+    let mut pages: Vec<u32> = Vec::new();
+    for entry in entries {
+        if let Entry::Leaf { points, .. } = entry {
+            pages.extend(points.iter().map(|(id, _)| id.dense_index() >> PAGE_BITS));
         }
     }
+    let points = pages.len();
+    pages.sort_unstable();
+    pages.dedup();
+    if pages.len() > 1_024 + points / 4 {
+        return Err(format!(
+            "{points} points have ids on {} pages of the table; number them from zero",
+            pages.len()
+        ));
+    }
+    Ok(())
 }

@@ -14,11 +14,11 @@ impl Spot {
     };
 }
 
-const PAGE_BITS: u32 = 12;
+pub(super) const PAGE_BITS: u32 = 12;
 const PAGE: usize = 1 << PAGE_BITS;
 
 /// A table with an entry for every `u32`, in pages that exist once they are written. The largest
-/// index costs a directory of 16 MiB, not a whole table.
+/// index costs a directory of 8 MiB, not a whole table.
 #[derive(Clone, Debug)]
 pub(super) struct Paged<T> {
     pages: Vec<Option<Box<[T; PAGE]>>>,

@@ -4,28 +4,34 @@
 use nebula_math::WorldPosition;
 
 use super::cube::{Key, key_of};
+use super::leaf::Moved;
 use super::node::Place;
 use super::table::Spot;
 use super::{BatchReport, SpatialIndex};
 use crate::DenseId;
 
 impl<I: DenseId> SpatialIndex<I> {
-    /// Moves a stored point within its leaf, or returns `false` if it has to leave it.
-    #[inline]
-    pub(super) fn move_in_place(&mut self, id: I, spot: Spot, key: Key) -> bool {
+    /// Moves a stored point.
+    pub(super) fn move_one(&mut self, id: I, spot: Spot, key: Key) {
         let leaf = self.leaves.get_mut(spot.leaf);
-        if !leaf.cube.contains(&key) {
-            return false;
+        let before = leaf.key(spot.slot as usize);
+        if before == key {
+            return;
         }
-        leaf.set(spot.slot as usize, key);
-        self.changes.note_leaf(leaf);
         self.changes.note_id(id);
-        true
+        self.changes.note_leaf(leaf);
+        match leaf.try_move(spot.slot as usize, key) {
+            Moved::Stays => {}
+            Moved::Parts => self.settle(spot.leaf),
+            Moved::Waits => {
+                leaf.stop_waiting(spot.slot as usize);
+                self.cross(id, spot, key);
+            }
+        }
     }
 
     /// Moves a stored point to another leaf.
-    pub(super) fn cross(&mut self, id: I, spot: Spot, key: Key) {
-        self.changes.note_id(id);
+    fn cross(&mut self, id: I, spot: Spot, key: Key) {
         self.take_out(spot);
         let mut place = self.leaves.get(spot.leaf).place;
         loop {
@@ -45,11 +51,14 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     /// See `update_batch`: moves within leaves first, then the few that cross, in batch order. The
-    /// two steps make the outcome the same for any number of threads.
+    /// steps make the outcome the same for any number of threads.
     pub(super) fn move_all(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
-        let seated = self.seat_all(moves);
         if self.changes.is_recording() {
             self.note_moves(moves);
+        }
+        let seated = self.seat_all(moves);
+        for leaf in &seated.parting {
+            self.settle(*leaf);
         }
         for at in &seated.crossing {
             let (id, to) = moves[*at];
@@ -57,10 +66,7 @@ impl<I: DenseId> SpatialIndex<I> {
             self.leaves
                 .get_mut(spot.leaf)
                 .stop_waiting(spot.slot as usize);
-            let key = key_of(&to);
-            if !self.move_in_place(id, spot, key) {
-                self.cross(id, spot, key);
-            }
+            self.move_one(id, spot, key_of(&to));
         }
         BatchReport {
             moved: moves.len() - seated.unknown,
@@ -81,17 +87,18 @@ impl<I: DenseId> SpatialIndex<I> {
                 continue;
             };
             let leaf = self.leaves.get_mut(spot.leaf);
-            if !leaf.try_move(spot.slot as usize, key_of(to)) {
-                seated.crossing.push(at);
-            }
+            seated.note(leaf.try_move(spot.slot as usize, key_of(to)), at, spot.leaf);
         }
+        seated.parting.sort_unstable();
         seated
     }
 
-    /// Records a batch in the change feed, before anything crosses.
+    /// Records in the change feed what a batch is about to change.
     fn note_moves(&mut self, moves: &[(I, WorldPosition)]) {
-        for (id, _) in moves {
-            if let Some(spot) = self.spot(*id) {
+        for (id, to) in moves {
+            if let Some(spot) = self.spot(*id)
+                && self.position_at(spot) != *to
+            {
                 self.changes.note_id(*id);
                 self.changes.note_leaf(self.leaves.get_mut(spot.leaf));
             }
@@ -104,5 +111,19 @@ impl<I: DenseId> SpatialIndex<I> {
 pub(super) struct Seated {
     /// Entries that have to leave their leaf, in batch order.
     pub(super) crossing: Vec<usize>,
+    /// Crowds that someone left, in the order of their places.
+    pub(super) parting: Vec<u32>,
     pub(super) unknown: usize,
+}
+
+impl Seated {
+    /// Notes what became of an entry of the batch.
+    #[inline]
+    pub(super) fn note(&mut self, moved: Moved, at: usize, leaf: u32) {
+        match moved {
+            Moved::Stays => {}
+            Moved::Parts => self.parting.push(leaf),
+            Moved::Waits => self.crossing.push(at),
+        }
+    }
 }

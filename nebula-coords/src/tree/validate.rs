@@ -1,8 +1,8 @@
 //! The invariants of the tree, all checked.
 
-use super::SpatialIndex;
 use super::node::{Link, Place};
 use super::table::Spot;
+use super::{MERGE_LIMIT, SpatialIndex};
 use crate::DenseId;
 
 /// What a walk over the tree saw.
@@ -53,12 +53,12 @@ impl<I: DenseId> SpatialIndex<I> {
         if leaf.cube != self.cube_of(place) {
             return Err(format!("the leaf at {place:?} has cube {:x?}", leaf.cube));
         }
-        if leaf.len() == 0 || leaf.len() > leaf.limit as usize {
-            return Err(format!(
-                "{} points in a leaf for 1 to {}",
-                leaf.len(),
-                leaf.limit
-            ));
+        let spot = leaf.points().next().map(|(_, key)| key);
+        if leaf.len() == 0 {
+            return Err(format!("an empty leaf at {place:?}"));
+        }
+        if leaf.is_crowd() && leaf.points().any(|(_, key)| Some(key) != spot) {
+            return Err(format!("{} points that differ in one leaf", leaf.len()));
         }
         for (slot, id) in (0..).zip(leaf.ids()) {
             let spot = self.table.get(id.dense_index());
@@ -85,7 +85,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 node.cube
             ));
         }
-        let (mut count, mut children) = (0, 0);
+        let (mut count, mut children, mut lone_node) = (0, 0, false);
         for (slot, link) in node.children() {
             let coarse = node.is_coarse(slot >> 3);
             let place = if coarse {
@@ -95,8 +95,10 @@ impl<I: DenseId> SpatialIndex<I> {
             };
             count += self.check_link(link, place, seen)?;
             children += 1;
+            lone_node = matches!(link, Link::Node(_));
         }
-        if children < 2 {
+        // A lone leaf keeps its node as long as it is too large to merge.
+        if children == 0 || (children == 1 && (lone_node || count <= MERGE_LIMIT as usize)) {
             return Err(format!("a node with {children} children at {place:?}"));
         }
         if count != node.count as usize {
