@@ -226,6 +226,17 @@ impl IVec3_128 {
         }
     }
 
+    /// Ends a division by zero in the name of the line that asked for it. Left to `i128` inside a
+    /// closure, the panic would name a line of this crate.
+    #[inline]
+    #[track_caller]
+    fn refuse_zero(self, instead: &str) {
+        assert!(
+            self.x != 0 && self.y != 0 && self.z != 0,
+            "division by {self}, which has a zero; use {instead} to handle that"
+        );
+    }
+
     /// Applies `f` to each component.
     #[inline]
     fn map(self, f: impl Fn(i128) -> i128) -> Self {

@@ -197,7 +197,7 @@ impl Neg for IVec3_128 {
     fn neg(self) -> Self {
         match self.checked_neg() {
             Some(result) => result,
-            None => no_result(Self::ZERO, "-", self, "checked_neg"),
+            None => panic!("-{self} has no result in i128; use checked_neg to handle that"),
         }
     }
 }
@@ -218,6 +218,10 @@ impl Sum for IVec3_128 {
     /// # Panics
     /// When a running sum leaves `i128`, in every profile.
     fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        iter.fold(Self::ZERO, Add::add)
+        let mut sum = Self::ZERO;
+        for v in iter {
+            sum += v;
+        }
+        sum
     }
 }

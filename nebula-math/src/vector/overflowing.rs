@@ -40,6 +40,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn overflowing_div(self, other: Self) -> (Self, bool) {
+        other.refuse_zero("checked_div");
         self.zip_flagged(other, i128::overflowing_div)
     }
 
@@ -51,6 +52,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn overflowing_rem(self, other: Self) -> (Self, bool) {
+        other.refuse_zero("checked_rem");
         self.zip_flagged(other, i128::overflowing_rem)
     }
 
@@ -62,6 +64,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn overflowing_div_euclid(self, other: Self) -> (Self, bool) {
+        other.refuse_zero("checked_div_euclid");
         self.zip_flagged(other, i128::overflowing_div_euclid)
     }
 
@@ -73,6 +76,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn overflowing_rem_euclid(self, other: Self) -> (Self, bool) {
+        other.refuse_zero("checked_rem_euclid");
         self.zip_flagged(other, i128::overflowing_rem_euclid)
     }
 
@@ -106,7 +110,6 @@ impl IVec3_128 {
 
     /// Applies `f` to each pair of components and joins the flags.
     #[inline]
-    #[track_caller]
     fn zip_flagged(self, other: Self, f: impl Fn(i128, i128) -> (i128, bool)) -> (Self, bool) {
         let (x, x_wrapped) = f(self.x, other.x);
         let (y, y_wrapped) = f(self.y, other.y);

@@ -40,6 +40,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn saturating_div(self, other: Self) -> Self {
+        other.refuse_zero("checked_div");
         self.zip(other, i128::saturating_div)
     }
 

@@ -39,6 +39,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn wrapping_div(self, other: Self) -> Self {
+        other.refuse_zero("checked_div");
         self.zip(other, i128::wrapping_div)
     }
 
@@ -50,6 +51,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn wrapping_rem(self, other: Self) -> Self {
+        other.refuse_zero("checked_rem");
         self.zip(other, i128::wrapping_rem)
     }
 
@@ -61,6 +63,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn wrapping_div_euclid(self, other: Self) -> Self {
+        other.refuse_zero("checked_div_euclid");
         self.zip(other, i128::wrapping_div_euclid)
     }
 
@@ -72,6 +75,7 @@ impl IVec3_128 {
     #[inline]
     #[track_caller]
     pub fn wrapping_rem_euclid(self, other: Self) -> Self {
+        other.refuse_zero("checked_rem_euclid");
         self.zip(other, i128::wrapping_rem_euclid)
     }
 

@@ -5,6 +5,7 @@
 
 mod aabb;
 mod bits;
+mod blame;
 mod convert;
 mod families;
 mod lossy;

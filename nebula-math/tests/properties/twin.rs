@@ -94,15 +94,21 @@ pub(crate) fn squared_distance(a: &WorldPosition, b: &WorldPosition) -> BigInt {
     [ax - bx, ay - by, az - bz].iter().map(|d| d * d).sum()
 }
 
+thread_local! {
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+    static BLAMED: Cell<Option<(String, u32)>> = const { Cell::new(None) };
+}
+
 /// What an operator gives, or `None` if it panics. Expected panics are kept silent: printing
 /// thousands of them took most of the time.
 pub(crate) fn outcome<T>(f: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
-    thread_local!(static SILENT: Cell<bool> = const { Cell::new(false) });
     HOOK.call_once(|| {
         let loud = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !SILENT.get() {
+            if SILENT.get() {
+                BLAMED.set(info.location().map(|at| (at.file().to_owned(), at.line())));
+            } else {
                 loud(info);
             }
         }));
@@ -111,4 +117,11 @@ pub(crate) fn outcome<T>(f: impl FnOnce() -> T) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(f)).ok();
     SILENT.set(false);
     result
+}
+
+/// The file and the line that a panic names, or `None` without a panic.
+pub(crate) fn blamed<T>(f: impl FnOnce() -> T) -> Option<(String, u32)> {
+    BLAMED.set(None);
+    outcome(f);
+    BLAMED.take()
 }
