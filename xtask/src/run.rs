@@ -141,8 +141,11 @@ mod tests {
 
     #[test]
     fn a_failing_command_is_an_error_that_names_it() {
-        let error = run(&mut cargo("no-such-command-of-cargo")).expect_err("must fail");
-        assert!(error.to_string().contains("cargo no-such-command-of-cargo"));
+        let error = run(Command::new("sh").args(["-c", "exit 3"])).expect_err("must fail");
+        assert_eq!(
+            error.to_string(),
+            "`sh -c \"exit 3\"` ended with exit status: 3"
+        );
     }
 
     #[test]
