@@ -1,7 +1,12 @@
 //! What the optional features promise: written forms, components, strategies.
 
-use nebula_math::{Aabb128, U384, WorldPosition, strategies};
+#[path = "properties/config.rs"]
+mod config;
+
+use nebula_math::{Aabb128, I384, U384, WorldPosition, strategies};
 use proptest::prelude::*;
+
+use config::config;
 
 #[test]
 fn a_position_is_written_with_its_field_names() {
@@ -24,6 +29,16 @@ fn a_box_with_swapped_corners_is_refused_when_read() {
     );
 }
 
+#[test]
+fn a_signed_value_is_written_as_sign_and_magnitude() {
+    let json = serde_json::to_string(&I384::from(-5)).unwrap();
+    assert_eq!(json, "[true,[5,0,0]]");
+    assert_eq!(serde_json::from_str::<I384>(&json).unwrap(), I384::from(-5));
+    // There is one zero, however it is written.
+    let zero: I384 = serde_json::from_str("[true,[0,0,0]]").unwrap();
+    assert_eq!(zero, I384::ZERO);
+}
+
 #[cfg(feature = "bevy_ecs")]
 #[test]
 fn a_position_is_a_component_with_a_summary_tick() {
@@ -38,7 +53,7 @@ fn a_position_is_a_component_with_a_summary_tick() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(config())]
 
     #[test]
     fn every_type_reads_back_what_it_wrote(
@@ -46,10 +61,15 @@ proptest! {
         v in strategies::vector(),
         b in strategies::aabb(),
         limbs in any::<[u128; 3]>(),
+        negative in any::<bool>(),
     ) {
-        let all = (p, v, b, U384::from_limbs(limbs));
+        let wide = U384::from_limbs(limbs);
+        let signed = if negative { -I384::from(wide) } else { I384::from(wide) };
+        let all = (p, v, b, wide, signed);
         let json = serde_json::to_string(&all).unwrap();
-        prop_assert_eq!(serde_json::from_str::<(_, _, _, _)>(&json).unwrap(), all);
+        let read: (_, _, _, _, I384) = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(read, all);
+        prop_assert_eq!(read.4.is_negative(), negative);
     }
 
     #[test]

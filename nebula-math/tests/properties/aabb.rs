@@ -142,6 +142,20 @@ proptest! {
     }
 
     #[test]
+    fn box_corners_as_far_are_told_apart((b, p) in box_and_point(), tie in any::<[bool; 3]>()) {
+        let (middle, at) = (b.center().to_array(), p.to_array());
+        let axis = |i: usize| if tie[i] { middle[i] } else { at[i] };
+        let p = WorldPosition::new(axis(0), axis(1), axis(2));
+        let gaps = |c: &WorldPosition| squared_distance(c, &p);
+        // Corners come in ascending order: of equal ones `max_by_key` takes the last, the largest.
+        let corners = corner_list(&b);
+        let far = corners.iter().max_by_key(|c| gaps(c)).copied();
+        let near = corners.iter().max_by_key(|c| -gaps(c)).copied();
+        prop_assert_eq!(Some(b.farthest_corner(&p)), far);
+        prop_assert_eq!(Some(b.nearest_corner(&p)), near);
+    }
+
+    #[test]
     fn box_overlaps_are_exact((a, b) in two_boxes()) {
         let [x, y, z] = intervals(&a);
         let [u, v, w] = intervals(&b);
@@ -218,4 +232,26 @@ fn of_two_corners_as_far_the_larger_coordinate_wins() {
     let b = Aabb128::from_corners(WorldPosition::new(-2, -2, -2), WorldPosition::new(2, 2, 2));
     assert_eq!(b.nearest_corner(&WorldPosition::ORIGIN), b.max());
     assert_eq!(b.farthest_corner(&WorldPosition::ORIGIN), b.max());
+    // A tie on one axis alone, with the other two decided towards either end.
+    for (p, near, far) in [
+        ([0, -1, 1], [2, -2, 2], [2, 2, -2]),
+        ([1, 0, -1], [2, 2, -2], [-2, 2, 2]),
+        ([-1, 1, 0], [-2, 2, 2], [2, -2, 2]),
+        ([-9, 9, 0], [-2, 2, 2], [2, -2, 2]),
+    ] {
+        let p = WorldPosition::from_array(p);
+        assert_eq!(b.nearest_corner(&p).to_array(), near, "{p}");
+        assert_eq!(b.farthest_corner(&p).to_array(), far, "{p}");
+    }
+    // Of an odd length no point is in the middle.
+    let odd = Aabb128::UNIVERSE;
+    let p = WorldPosition::new(-1, 0, -1);
+    assert_eq!(
+        odd.nearest_corner(&p).to_array(),
+        [i128::MIN, i128::MAX, i128::MIN]
+    );
+    assert_eq!(
+        odd.farthest_corner(&p).to_array(),
+        [i128::MAX, i128::MIN, i128::MAX]
+    );
 }

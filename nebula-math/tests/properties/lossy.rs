@@ -41,10 +41,15 @@ fn is_nearest_f32(value: f32, numerator: &BigInt, denominator: u32) -> bool {
 }
 
 fn wide() -> impl Strategy<Value = U384> + Clone {
-    (any::<[u128; 3]>(), 0..384_u32, -1..=1_i8).prop_map(|(limbs, bits, near)| {
+    let parts = (any::<[u128; 3]>(), 0..384_u32, -1..=1_i8, any::<bool>());
+    parts.prop_map(|(limbs, bits, near, power)| {
         // A power of two and its neighbours, or random bits of a random length.
         let mut limbs = limbs;
-        for (i, limb) in limbs.iter_mut().enumerate() {
+        if power {
+            limbs = [0; 3];
+            limbs[usize::try_from(bits / 128).expect("three limbs")] = 1 << (bits % 128);
+        }
+        for (i, limb) in limbs.iter_mut().enumerate().filter(|_| !power) {
             let at = 128 * u32::try_from(i).expect("three limbs");
             let kept = bits.saturating_sub(at).min(128);
             *limb = limb.checked_shr(128 - kept).unwrap_or(0);

@@ -6,6 +6,7 @@
 mod aabb;
 mod bits;
 mod blame;
+mod config;
 mod convert;
 mod families;
 mod lossy;
