@@ -127,7 +127,7 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     /// Builds the tree of points, all of which belong to a place, where nothing is. The scratch
-    /// list is as long as the points.
+    /// list is as long as the points; from one level to the next the two change roles.
     pub(super) fn plant(
         &mut self,
         place: Place,
@@ -148,13 +148,13 @@ impl<I: DenseId> SpatialIndex<I> {
         let mut from = 0;
         for end in ends {
             if from < end {
-                let slot = self.nodes.get(node).slot_of(&points[from].1);
+                let slot = self.nodes.get(node).slot_of(&scratch[from].1);
                 let place = if is_coarse {
                     Place::Coarse(node, slot >> 3)
                 } else {
                     Place::Fine(node, slot)
                 };
-                self.plant(place, &mut points[from..end], &mut scratch[from..end]);
+                self.plant(place, &mut scratch[from..end], &mut points[from..end]);
             }
             from = end;
         }
@@ -177,23 +177,22 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 }
 
-/// Sorts points by their octant at a bit, keeping the order within each, and returns where each
-/// octant ends.
-fn part<I: Copy>(points: &mut [(I, Key)], scratch: &mut [(I, Key)], bit: u8) -> [usize; 8] {
+/// Copies points to the scratch list sorted by their octant at a bit, keeping the order within each,
+/// and returns where each octant ends.
+fn part<I: Copy>(points: &[(I, Key)], scratch: &mut [(I, Key)], bit: u8) -> [usize; 8] {
     let mut ends = [0; 8];
-    for (_, key) in &*points {
+    for (_, key) in points {
         ends[octant(key, bit)] += 1;
     }
     let mut next = [0; 8];
     for oct in 1..8 {
         next[oct] = next[oct - 1] + ends[oct - 1];
     }
-    for point in &*points {
+    for point in points {
         let to = &mut next[octant(&point.1, bit)];
         scratch[*to] = *point;
         *to += 1;
     }
-    points.copy_from_slice(scratch);
     next
 }
 
