@@ -25,8 +25,9 @@
 //! # Overflow
 //!
 //! Plain operators panic on overflow in every build profile, also where a dependant turns overflow
-//! checks off. `checked_`, `saturating_`, `wrapping_` and `overflowing_` forms say what they do.
-//! Nothing else panics, but for division by zero where a `# Panics` section says so.
+//! checks off, and so do `abs`, `div_euclid` and `rem_euclid`. `checked_`, `saturating_`, `wrapping_`
+//! and `overflowing_` forms say what they do. Nothing else panics, but for division by zero where a
+//! `# Panics` section says so.
 //!
 //! # Floats
 //!

@@ -1,7 +1,7 @@
 //! Points, displacements and boxes as text: `(x, y, z)`, and back.
 
 use core::error::Error;
-use core::fmt;
+use core::fmt::{self, Write as _};
 use core::num::IntErrorKind;
 use core::str::FromStr;
 
@@ -9,10 +9,10 @@ use crate::{Aabb128, IVec3_128, WorldPosition};
 
 macro_rules! xyz_text {
     ($($type:ident)*) => {$(
-        /// Writes `(x, y, z)` in millimetres.
+        /// Writes `(x, y, z)` in millimetres; a width pads the whole.
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "({}, {}, {})", self.x, self.y, self.z)
+                pad(f, format_args!("({}, {}, {})", self.x, self.y, self.z))
             }
         }
 
@@ -29,10 +29,44 @@ macro_rules! xyz_text {
 
 xyz_text! { IVec3_128 WorldPosition }
 
-/// Writes the two corners, as `(x, y, z)..=(x, y, z)`.
+/// Writes the two corners, as `(x, y, z)..=(x, y, z)`; a width pads the whole.
 impl fmt::Display for Aabb128 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..={}", self.min(), self.max())
+        pad(f, format_args!("{}..={}", self.min(), self.max()))
+    }
+}
+
+/// Writes a text with the width, the fill and the alignment that `format!` asks for.
+fn pad(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
+    if f.width().is_none() && f.precision().is_none() {
+        return f.write_fmt(text);
+    }
+    let mut line = Line {
+        bytes: [0; Line::CAP],
+        len: 0,
+    };
+    line.write_fmt(text)?;
+    f.pad(core::str::from_utf8(&line.bytes[..line.len]).map_err(|_| fmt::Error)?)
+}
+
+/// A whole text, because padding has to know its length and there is no allocator.
+struct Line {
+    bytes: [u8; Self::CAP],
+    len: usize,
+}
+
+impl Line {
+    /// A box is six numbers of at most 40 characters, and 15 characters between them.
+    const CAP: usize = 6 * 40 + 15;
+}
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len + text.len();
+        let free = self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?;
+        free.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
     }
 }
 
@@ -90,7 +124,7 @@ fn parse_three(text: &str) -> Result<[i128; 3], ParseError> {
     let (Some(x), Some(y), Some(z), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        let found = if inner.is_empty() {
+        let found = if inner.trim().is_empty() {
             0
         } else {
             inner.split(',').count()

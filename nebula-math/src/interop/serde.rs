@@ -1,4 +1,4 @@
-//! Feature `serde`: every public type, in a form that does not depend on private fields.
+//! Feature `serde`: every type of values, in a form that does not depend on private fields.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -38,6 +38,9 @@ fn refused_text_is_named() {
     let three = r#"expected three numbers, as in "1, -2, 3", but"#;
     refuses("1,2", &format!(r#"{three} "1,2" has 2"#));
     refuses("", &format!(r#"{three} "" has 0"#));
+    refuses("( )", &format!(r#"{three} "( )" has 0"#));
+    refuses(" ", &format!(r#"{three} " " has 0"#));
+    refuses("(,)", &format!(r#"{three} "(,)" has 2"#));
     refuses("(1, 2, 3, 4)", &format!(r#"{three} "(1, 2, 3, 4)" has 4"#));
     refuses("1,,3", r#"y is "", where a whole number belongs"#);
     refuses("1, 2, x\n", r#"z is "x", which is not a whole number"#);
@@ -69,4 +72,18 @@ fn long_text_is_cut_at_a_character() {
 fn boxes_are_written_as_their_corners() {
     let b = Aabb128::from_corners(WorldPosition::new(1, -2, 3), WorldPosition::ORIGIN);
     assert_eq!(b.to_string(), "(0, -2, 0)..=(1, 0, 3)");
+}
+
+#[test]
+fn a_width_pads_the_whole() {
+    let p = WorldPosition::new(1, -2, 3);
+    assert_eq!(format!("{p:>12}|"), "  (1, -2, 3)|");
+    assert_eq!(format!("{p:*^13}|"), "*(1, -2, 3)**|");
+    assert_eq!(format!("{:<12}|", IVec3_128::ONE), "(1, 1, 1)   |");
+    let point = Aabb128::from_point(p);
+    assert_eq!(format!("{point:>24}|"), " (1, -2, 3)..=(1, -2, 3)|");
+    // The longest there is.
+    let all = Aabb128::from_point(WorldPosition::MIN);
+    assert_eq!(format!("{all:300}").trim_end(), all.to_string());
+    assert_eq!(all.to_string().len(), 6 * 40 + 15);
 }
