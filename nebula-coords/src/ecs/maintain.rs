@@ -17,7 +17,8 @@ use crate::{NebulaSystems, SpaceReport, SpatialIndex, SpatialQuery, SpatialSpace
 /// Add them to any schedule, once per space. They add the resource themselves when the schedule is
 /// first run; call [`install_space`](crate::SpatialWorld::install_space) to have it earlier. They
 /// may run once a tick, several times, or not for a long while: each run ends with what the
-/// world holds. The resource counts as changed only when the index changed. If the
+/// world holds. The resource counts as changed when positions were
+/// written, and when members came or went. If the
 /// resource was taken out of the world, they do nothing.
 ///
 /// ```

@@ -10,8 +10,8 @@ use crate::{BatchReport, EntityId, SectorKey, SpatialEntity, SpatialEntityMut, S
 impl<T: SpatialEntityMut, S: BuildHasher> SpatialHashMap<T, S> {
     /// Moves many values at once; the last entry for an id wins, and unknown ids change nothing.
     ///
-    /// The result is that of calling [`update_position`](Self::update_position) for each entry, but
-    /// the tree takes all moves together.
+    /// Every value ends where calling [`update_position`](Self::update_position) for each entry would
+    /// put it, but the tree takes all moves together, so answers may come in another order.
     ///
     /// ```
     /// use nebula_coords::{EntityId, SpatialHashMap};
