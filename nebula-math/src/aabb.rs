@@ -107,6 +107,13 @@ impl Aabb128 {
     }
 
     /// Returns the middle of the box; a half millimetre rounds down on each axis.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let b = Aabb128::from_corners(WorldPosition::new(-3, 0, 0), WorldPosition::new(0, 4, 0));
+    /// assert_eq!(b.center(), WorldPosition::new(-2, 2, 0));
+    /// ```
     #[must_use]
     #[inline]
     pub const fn center(&self) -> WorldPosition {
@@ -114,6 +121,14 @@ impl Aabb128 {
     }
 
     /// Returns the length of the box along each axis, zero for a single point.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let b = Aabb128::from_corners(WorldPosition::new(-3, 0, 0), WorldPosition::new(0, 4, 0));
+    /// assert_eq!(b.size(), [3, 4, 0]);
+    /// assert_eq!(Aabb128::UNIVERSE.size(), [u128::MAX; 3]);
+    /// ```
     #[must_use]
     #[inline]
     pub const fn size(&self) -> [u128; 3] {
@@ -144,6 +159,14 @@ impl Aabb128 {
     }
 
     /// Returns whether the point lies in the box, its boundary included.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let b = Aabb128::from_corners(WorldPosition::new(-3, 0, 0), WorldPosition::new(0, 4, 0));
+    /// assert!(b.contains(&WorldPosition::new(-3, 4, 0)));
+    /// assert!(!b.contains(&WorldPosition::new(-4, 4, 0)));
+    /// ```
     #[must_use]
     #[inline]
     pub const fn contains(&self, p: &WorldPosition) -> bool {
@@ -170,6 +193,14 @@ impl Aabb128 {
     }
 
     /// Returns the point of the box that is nearest to `p`: `p` itself inside.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let b = Aabb128::from_corners(WorldPosition::new(-3, 0, 0), WorldPosition::new(0, 4, 0));
+    /// let nearest = b.nearest_point(&WorldPosition::new(-9, 2, i128::MAX));
+    /// assert_eq!(nearest, WorldPosition::new(-3, 2, 0));
+    /// ```
     #[must_use]
     #[inline]
     pub fn nearest_point(&self, p: &WorldPosition) -> WorldPosition {

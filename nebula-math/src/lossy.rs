@@ -22,6 +22,12 @@ impl IVec3_128 {
     }
 
     /// Returns the components in metres, each rounded once to the nearest `f32`, as drawing needs.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// assert_eq!(IVec3_128::new(-1_500, 1, 0).to_meters_f32_lossy(), [-1.5, 0.001, 0.0]);
+    /// ```
     #[must_use]
     pub fn to_meters_f32_lossy(self) -> [f32; 3] {
         self.to_array()

@@ -148,6 +148,15 @@ impl WorldPosition {
     }
 
     /// Returns the sum of the axis distances to `other`, which can need 130 bits.
+    ///
+    /// ```
+    /// use nebula_math::{U384, WorldPosition};
+    ///
+    /// let a = WorldPosition::new(-3, 0, 5);
+    /// assert_eq!(a.manhattan_distance(&WorldPosition::new(0, 4, 5)), U384::from(7));
+    /// let across = WorldPosition::MIN.manhattan_distance(&WorldPosition::MAX);
+    /// assert_eq!(across.bit_length(), 130);
+    /// ```
     #[must_use]
     #[inline]
     pub fn manhattan_distance(&self, other: &Self) -> U384 {
@@ -155,6 +164,14 @@ impl WorldPosition {
     }
 
     /// Returns the largest axis distance to `other`.
+    ///
+    /// ```
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let a = WorldPosition::new(-3, 0, 5);
+    /// assert_eq!(a.chebyshev_distance(&WorldPosition::new(0, 4, 5)), 4);
+    /// assert_eq!(WorldPosition::MIN.chebyshev_distance(&WorldPosition::MAX), u128::MAX);
+    /// ```
     #[must_use]
     #[inline]
     pub fn chebyshev_distance(&self, other: &Self) -> u128 {

@@ -125,6 +125,12 @@ impl IVec3_128 {
     }
 
     /// Returns -1, 0 or 1 on each axis: the sign of the component.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// assert_eq!(IVec3_128::new(-7, 0, i128::MAX).signum(), IVec3_128::new(-1, 0, 1));
+    /// ```
     #[must_use]
     #[inline]
     pub fn signum(self) -> Self {
@@ -136,6 +142,12 @@ impl IVec3_128 {
     /// # Panics
     /// When a component is `i128::MIN`, in every profile; see
     /// [`unsigned_abs`](Self::unsigned_abs).
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// assert_eq!(IVec3_128::new(-7, 0, 7).abs(), IVec3_128::new(7, 0, 7));
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]

@@ -54,6 +54,13 @@ impl U384 {
     }
 
     /// Returns the sum of three squares, which always fits.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// assert_eq!(U384::sum_of_squares(2, 3, 6), U384::from(49));
+    /// assert_eq!(U384::sum_of_squares(1 << 127, 1 << 127, 0).limbs(), [0, 1 << 127, 0]); // 2^255
+    /// ```
     #[must_use]
     #[inline]
     pub fn sum_of_squares(x: u128, y: u128, z: u128) -> Self {
@@ -90,6 +97,14 @@ impl U384 {
     }
 
     /// Returns `self + other`, or `None` past 384 bits.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// let one = U384::from(1);
+    /// assert_eq!(U384::from(u128::MAX).checked_add(one), Some(U384::square(1 << 64)));
+    /// assert_eq!(U384::MAX.checked_add(one), None);
+    /// ```
     #[must_use]
     #[inline]
     pub fn checked_add(self, other: Self) -> Option<Self> {
@@ -122,6 +137,14 @@ impl U384 {
     }
 
     /// Returns the number of bits up to the highest one that is set; zero for zero.
+    ///
+    /// ```
+    /// use nebula_math::U384;
+    ///
+    /// assert_eq!(U384::ZERO.bit_length(), 0);
+    /// assert_eq!(U384::from(255).bit_length(), 8);
+    /// assert_eq!(U384::square(1 << 64).bit_length(), 129);
+    /// ```
     #[must_use]
     #[inline]
     pub const fn bit_length(self) -> u32 {

@@ -4,6 +4,15 @@ use crate::{Aabb128, IVec3_128, WorldPosition};
 
 impl Aabb128 {
     /// Returns whether the other box lies wholly in this one; equal boxes do.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let room = Aabb128::from_corners(WorldPosition::new(-9, -9, -9), WorldPosition::ORIGIN);
+    /// let wall = Aabb128::from_corners(WorldPosition::new(-9, -9, -9), WorldPosition::new(-9, 0, 0));
+    /// assert!(room.contains_box(&wall) && room.contains_box(&room));
+    /// assert!(!wall.contains_box(&room));
+    /// ```
     #[must_use]
     #[inline]
     pub const fn contains_box(&self, other: &Self) -> bool {
@@ -31,6 +40,16 @@ impl Aabb128 {
     }
 
     /// Returns the smallest box that holds both.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, WorldPosition};
+    ///
+    /// let a = Aabb128::from_point(WorldPosition::new(-5, 0, 7));
+    /// let b = Aabb128::from_point(WorldPosition::new(1, -2, 7));
+    /// let hull = a.union(&b);
+    /// assert_eq!(hull.min(), WorldPosition::new(-5, -2, 7));
+    /// assert_eq!(hull.max(), WorldPosition::new(1, 0, 7));
+    /// ```
     #[must_use]
     #[inline]
     pub fn union(&self, other: &Self) -> Self {
@@ -140,6 +159,15 @@ impl Aabb128 {
     }
 
     /// Returns the box moved by `by`, or `None` when it would leave the universe.
+    ///
+    /// ```
+    /// use nebula_math::{Aabb128, IVec3_128, WorldPosition};
+    ///
+    /// let b = Aabb128::from_point(WorldPosition::new(i128::MIN, 0, 0));
+    /// let moved = b.checked_add(IVec3_128::new(5, -1, 0)).unwrap();
+    /// assert_eq!(moved.min(), WorldPosition::new(i128::MIN + 5, -1, 0));
+    /// assert_eq!(b.checked_add(IVec3_128::NEG_X), None);
+    /// ```
     #[must_use]
     pub fn checked_add(&self, by: IVec3_128) -> Option<Self> {
         Some(Self {

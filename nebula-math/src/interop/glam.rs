@@ -50,6 +50,16 @@ impl WorldPosition {
     ///
     /// # Errors
     /// When a coordinate is NaN, infinite, or outside the universe.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let p = WorldPosition::from_dvec3(DVec3::new(-1.5, 0.0, 0.0004))?;
+    /// assert_eq!(p, WorldPosition::new(-1_500, 0, 0));
+    /// assert!(WorldPosition::from_dvec3(DVec3::NAN).is_err());
+    /// # Ok::<(), nebula_math::MetersError>(())
+    /// ```
     pub fn from_dvec3(meters: DVec3) -> Result<Self, MetersError> {
         Self::from_meters(meters.x, meters.y, meters.z)
     }
@@ -72,6 +82,15 @@ impl WorldPosition {
 
     /// Returns where this point lies from `origin`, in metres, for drawing; see
     /// [`to_meters_f32_lossy`](Self::to_meters_f32_lossy).
+    ///
+    /// ```
+    /// use glam::Vec3;
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let camera = WorldPosition::new(i128::MIN, 0, 0);
+    /// let ship = WorldPosition::new(i128::MIN + 1_500, -250, 0);
+    /// assert_eq!(ship.to_vec3_lossy(&camera), Vec3::new(1.5, -0.25, 0.0));
+    /// ```
     #[must_use]
     pub fn to_vec3_lossy(&self, origin: &Self) -> Vec3 {
         Vec3::from_array(self.to_meters_f32_lossy(origin))

@@ -50,6 +50,14 @@ impl WorldPosition {
     }
 
     /// Returns the point moved by `by` in a universe whose ends meet.
+    ///
+    /// ```
+    /// use nebula_math::{IVec3_128, WorldPosition};
+    ///
+    /// let edge = WorldPosition::new(i128::MAX, -1, 0);
+    /// let moved = edge.wrapping_add(IVec3_128::ONE);
+    /// assert_eq!(moved, WorldPosition::new(i128::MIN, 0, 1));
+    /// ```
     #[must_use]
     #[inline]
     pub fn wrapping_add(self, by: IVec3_128) -> Self {
@@ -66,6 +74,15 @@ impl WorldPosition {
     /// Returns the displacement modulo 2^128 that leads from this point to `other` by
     /// [`wrapping_add`](Self::wrapping_add): the shorter way in a universe whose ends meet, and
     /// what [`offset_to`](Self::offset_to) gives where that gives anything.
+    ///
+    /// ```
+    /// use nebula_math::{IVec3_128, WorldPosition};
+    ///
+    /// let edge = WorldPosition::new(i128::MAX, -1, 0);
+    /// let beyond = WorldPosition::new(i128::MIN, 0, 0);
+    /// assert_eq!(edge.wrapping_offset_to(&beyond), IVec3_128::new(1, 1, 0));
+    /// assert_eq!(edge.offset_to(&beyond), None);
+    /// ```
     #[must_use]
     #[inline]
     pub fn wrapping_offset_to(&self, other: &Self) -> IVec3_128 {

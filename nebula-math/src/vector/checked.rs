@@ -59,6 +59,15 @@ impl IVec3_128 {
     }
 
     /// Returns the Euclidean quotient of each pair of components, or `None` when a component leaves `i128`, or a divisor is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let cell = IVec3_128::splat(10);
+    /// let cells = IVec3_128::new(-1, -10, 10).checked_div_euclid(cell);
+    /// assert_eq!(cells, Some(IVec3_128::new(-1, -1, 1)));
+    /// assert_eq!(cell.checked_div_euclid(IVec3_128::X), None); // y and z divide by zero
+    /// ```
     #[must_use]
     #[inline]
     pub fn checked_div_euclid(self, other: Self) -> Option<Self> {
@@ -66,6 +75,15 @@ impl IVec3_128 {
     }
 
     /// Returns the Euclidean remainder of each pair of components, or `None` when a component leaves `i128`, or a divisor is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let cell = IVec3_128::splat(10);
+    /// let places = IVec3_128::new(-1, -10, 13).checked_rem_euclid(cell);
+    /// assert_eq!(places, Some(IVec3_128::new(9, 0, 3)));
+    /// assert_eq!(cell.checked_rem_euclid(IVec3_128::ZERO), None);
+    /// ```
     #[must_use]
     #[inline]
     pub fn checked_rem_euclid(self, other: Self) -> Option<Self> {

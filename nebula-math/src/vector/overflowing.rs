@@ -60,6 +60,15 @@ impl IVec3_128 {
     ///
     /// # Panics
     /// When a component of `other` is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MIN, -1, 7);
+    /// let (cells, wrapped) = v.overflowing_div_euclid(IVec3_128::new(-1, 10, 10));
+    /// assert_eq!(cells, IVec3_128::new(i128::MIN, -1, 0));
+    /// assert!(wrapped); // x is 2^127
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]
@@ -72,6 +81,15 @@ impl IVec3_128 {
     ///
     /// # Panics
     /// When a component of `other` is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MIN, -1, 7);
+    /// let (places, wrapped) = v.overflowing_rem_euclid(IVec3_128::new(-1, 10, 10));
+    /// assert_eq!(places, IVec3_128::new(0, 9, 7));
+    /// assert!(wrapped); // as `i128` has it: the quotient on x does not fit
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]

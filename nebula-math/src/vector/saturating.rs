@@ -26,6 +26,13 @@ impl IVec3_128 {
     }
 
     /// Returns `self * other` axis by axis; a component that would leave `i128` stops at its end.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MAX, i128::MIN, -5).saturating_mul(IVec3_128::splat(2));
+    /// assert_eq!(v, IVec3_128::new(i128::MAX, i128::MIN, -10));
+    /// ```
     #[must_use]
     #[inline]
     pub fn saturating_mul(self, other: Self) -> Self {
@@ -36,6 +43,13 @@ impl IVec3_128 {
     ///
     /// # Panics
     /// When a component of `other` is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MIN, -7, 7).saturating_div(IVec3_128::new(-1, 2, 2));
+    /// assert_eq!(v, IVec3_128::new(i128::MAX, -3, 3)); // rounds towards zero
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]

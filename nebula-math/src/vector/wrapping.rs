@@ -59,6 +59,14 @@ impl IVec3_128 {
     ///
     /// # Panics
     /// When a component of `other` is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MIN, -1, 7);
+    /// let cells = v.wrapping_div_euclid(IVec3_128::new(-1, 10, 10));
+    /// assert_eq!(cells, IVec3_128::new(i128::MIN, -1, 0)); // 2^127 wraps
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]
@@ -71,6 +79,14 @@ impl IVec3_128 {
     ///
     /// # Panics
     /// When a component of `other` is zero.
+    ///
+    /// ```
+    /// use nebula_math::IVec3_128;
+    ///
+    /// let v = IVec3_128::new(i128::MIN, -1, 7);
+    /// let places = v.wrapping_rem_euclid(IVec3_128::new(-1, 10, 10));
+    /// assert_eq!(places, IVec3_128::new(0, 9, 7));
+    /// ```
     #[must_use]
     #[inline]
     #[track_caller]
