@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::run::{LIBRARIES, answers, cargo, cargo_beside, root, run};
 use crate::{consumers, demo, docs, tidy};
@@ -29,7 +29,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check {
         name: "format",
-        run: || outcome(format()),
+        run: || with_tool("rustfmt", "fmt --version", || outcome(format())),
     },
     Check {
         name: "tidy",
@@ -37,7 +37,11 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "clippy",
-        run: || line("clippy --workspace --all-targets --all-features -- -D warnings"),
+        run: || {
+            with_tool("clippy", "clippy --version", || {
+                line("clippy --workspace --all-targets --all-features -- -D warnings")
+            })
+        },
     },
     Check {
         name: "tests",
@@ -46,6 +50,15 @@ const CHECKS: &[Check] = &[
     Check {
         name: "tests, all features",
         run: || line(&format!("test {} --all-features", libraries())),
+    },
+    Check {
+        // Debug and release must agree on every property.
+        name: "tests, release",
+        run: || line("test --release -p nebula-math --test properties"),
+    },
+    Check {
+        name: "window",
+        run: window,
     },
     Check {
         name: "docs",
@@ -61,7 +74,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "side workspaces",
-        run: || outcome(side_workspaces()),
+        run: || with_tool("clippy", "clippy --version", || outcome(side_workspaces())),
     },
     Check {
         name: "consumers",
@@ -92,16 +105,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "miri",
-        run: || {
-            with_tool("miri", "+nightly miri --version", || {
-                let mut command = cargo("+nightly miri test -p nebula-math --lib");
-                // Isolation hides the clock and the file system, which property tests look at.
-                command
-                    .env("MIRIFLAGS", "-Zmiri-disable-isolation")
-                    .env("PROPTEST_CASES", "4");
-                outcome(run(&mut command))
-            })
-        },
+        run: || with_tool("miri", "+nightly miri --version", || outcome(miri())),
     },
 ];
 
@@ -180,20 +184,72 @@ fn libraries() -> String {
     LIBRARIES.map(|name| format!("-p {name}")).join(" ")
 }
 
-/// Built together, the crates of a workspace lend each other features; a user builds one alone.
+/// Opens the demo on a virtual screen. Without one those tests pass by doing nothing, which a plain
+/// test run cannot tell from success.
+fn window() -> Outcome {
+    match missing_program(&["Xvfb", "xdotool", "xprop"]) {
+        Some(tool) => Outcome::Skipped(tool),
+        None => line("test -p nebula-demo --test window"),
+    }
+}
+
+/// Returns the first of these programs that no folder of `PATH` holds.
+fn missing_program(names: &[&'static str]) -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_installed =
+        |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    names.iter().copied().find(|name| !is_installed(name))
+}
+
+/// Built together, the crates of a workspace lend each other features; a user builds one alone, with
+/// no feature, with each single one, or with all.
 fn libraries_alone() -> Result<()> {
     for library in LIBRARIES {
-        for features in ["--no-default-features", "", "--all-features"] {
-            run(&mut cargo(&format!("check -p {library} {features}")))?;
+        let manifest = root().join(library).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(&manifest)
+            .with_context(|| format!("could not read {}", manifest.display()))?;
+        let single = features(&manifest)
+            .into_iter()
+            .map(|name| format!("--no-default-features --features {name}"));
+        let flags = ["--no-default-features", "", "--all-features"].map(str::to_owned);
+        for flags in flags.into_iter().chain(single) {
+            run(&mut cargo(&format!("check -p {library} {flags}")))?;
         }
     }
     Ok(())
+}
+
+/// Returns the names in the `[features]` table of a manifest, except `default`.
+fn features(manifest: &str) -> Vec<&str> {
+    manifest
+        .lines()
+        .skip_while(|line| line.trim() != "[features]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name.trim())
+        .filter(|name| *name != "default")
+        .collect()
 }
 
 fn format() -> Result<()> {
     run(&mut cargo("fmt --all --check"))?;
     for manifest in side_manifests().into_iter().chain(consumers::manifests()?) {
         run(&mut cargo_beside("fmt --check", &manifest))?;
+    }
+    Ok(())
+}
+
+/// Interprets the plain tests, and a few cases of the properties of arithmetic and boxes.
+fn miri() -> Result<()> {
+    for tests in ["limits", "properties -- families:: wide:: aabb::"] {
+        let mut command = cargo(&format!("+nightly miri test -p nebula-math --test {tests}"));
+        // Isolation hides the clock and the file system, which property tests look at.
+        command
+            .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+            .env("PROPTEST_CASES", "4");
+        run(&mut command)?;
     }
     Ok(())
 }
@@ -250,6 +306,20 @@ mod tests {
             panic!("the tool is missing")
         });
         assert!(matches!(result, Outcome::Skipped("nothing")));
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        assert_eq!(missing_program(&["cargo"]), None);
+        assert_eq!(missing_program(&["cargo", "no-such"]), Some("no-such"));
+    }
+
+    #[test]
+    fn features_are_read_from_the_manifest() {
+        let manifest = "[package]\nname = \"a\"\n\n[features]\ndefault = [\"std\"]\n# Why = this.\n\
+                        std = []\nserde = [\"dep:serde\"]\n\n[dependencies]\nlibm = \"1\"\n";
+        assert_eq!(features(manifest), ["std", "serde"]);
+        assert_eq!(features("[package]\nname = \"a\"\n"), [""; 0]);
     }
 
     #[test]
