@@ -1,6 +1,9 @@
 //! Feature `glam`: integer vectors both ways, float vectors at the edge.
 
-use glam::{DVec3, I8Vec3, I16Vec3, I64Vec3, IVec3, U8Vec3, U16Vec3, U64Vec3, UVec3, Vec3};
+use glam::{
+    DVec3, I8Vec3, I16Vec3, I64Vec3, ISizeVec3, IVec3, U8Vec3, U16Vec3, U64Vec3, USizeVec3, UVec3,
+    Vec3,
+};
 
 use crate::{IVec3_128, MetersError, NarrowError, WorldPosition};
 
@@ -43,6 +46,7 @@ macro_rules! integer_vectors {
 integer_vectors! {
     I8Vec3 i8 I16Vec3 i16 IVec3 i32 I64Vec3 i64
     U8Vec3 u8 U16Vec3 u16 UVec3 u32 U64Vec3 u64
+    ISizeVec3 isize USizeVec3 usize
 }
 
 impl WorldPosition {

@@ -55,11 +55,11 @@ impl From<IVec3_128> for (i128, i128, i128) {
 
 /// Narrower integers: in without loss, out with an error that names what does not fit.
 macro_rules! narrow_arrays {
-    ($($int:ident)*) => {$(
+    ($widen:expr => $($int:ident)*) => {$(
         impl From<[$int; 3]> for IVec3_128 {
             #[inline]
-            fn from([x, y, z]: [$int; 3]) -> Self {
-                Self::new(x.into(), y.into(), z.into())
+            fn from(array: [$int; 3]) -> Self {
+                Self::from_array(array.map($widen))
             }
         }
 
@@ -76,4 +76,6 @@ macro_rules! narrow_arrays {
     )*};
 }
 
-narrow_arrays! { i8 i16 i32 i64 u8 u16 u32 u64 }
+narrow_arrays! { i128::from => i8 i16 i32 i64 u8 u16 u32 u64 }
+// No `From` says so, but no pointer is wider than 64 bits.
+narrow_arrays! { |c| c as i128 => isize usize }

@@ -1,6 +1,8 @@
 //! Conversions: metres, arrays, tuples, narrower integers, glam's vectors.
 
-use glam::{DVec3, I8Vec3, I16Vec3, I64Vec3, IVec3, U8Vec3, U16Vec3, U64Vec3, UVec3};
+use glam::{
+    DVec3, I8Vec3, I16Vec3, I64Vec3, ISizeVec3, IVec3, U8Vec3, U16Vec3, U64Vec3, USizeVec3, UVec3,
+};
 use nebula_math::{IVec3_128, MetersError, WorldPosition, strategies, units};
 use num_bigint::BigInt;
 use proptest::prelude::*;
@@ -91,6 +93,11 @@ proptest! {
     }
 }
 
+/// An end of a narrower type.
+fn end(value: impl TryInto<i128>) -> i128 {
+    value.try_into().ok().expect("narrower than i128")
+}
+
 /// Narrowing gives the same numbers, or an error that names the first that does not fit.
 macro_rules! narrows {
     ($($name:ident $glam:ident $int:ident;)*) => {$(
@@ -99,8 +106,8 @@ macro_rules! narrows {
 
             #[test]
             fn $name(v in strategies::vector(), inside in any::<bool>()) {
-                let span = i128::from($int::MAX) - i128::from($int::MIN) + 2;
-                let small = v.rem_euclid(IVec3_128::splat(span)) + i128::from($int::MIN);
+                let span = end($int::MAX) - end($int::MIN) + 2;
+                let small = v.rem_euclid(IVec3_128::splat(span)) + end($int::MIN);
                 let v = if inside { small } else { v };
                 let p = WorldPosition::from_array(v.to_array());
                 let bad = v.to_array().into_iter().find(|c| $int::try_from(*c).is_err());
@@ -128,6 +135,8 @@ narrows! {
     conversion_to_u16 U16Vec3 u16;
     conversion_to_u32 UVec3 u32;
     conversion_to_u64 U64Vec3 u64;
+    conversion_to_isize ISizeVec3 isize;
+    conversion_to_usize USizeVec3 usize;
 }
 
 #[test]
