@@ -99,6 +99,16 @@ impl SectorIndex {
     ///
     /// # Errors
     /// When the index names no sector of the universe.
+    ///
+    /// ```
+    /// use nebula_coords::{SECTOR_SIZE_MM, SectorIndex};
+    /// use nebula_coords::nebula_math::WorldPosition;
+    ///
+    /// let corner = SectorIndex::new(-1, 0, 2).min_corner()?;
+    /// assert_eq!(corner, WorldPosition::new(-SECTOR_SIZE_MM, 0, 2 * SECTOR_SIZE_MM));
+    /// assert!(SectorIndex::new(i128::MAX, 0, 0).min_corner().is_err());
+    /// # Ok::<(), nebula_coords::SectorRangeError>(())
+    /// ```
     #[inline]
     pub fn min_corner(&self) -> Result<WorldPosition, SectorRangeError> {
         if !self.is_in_universe() {

@@ -34,6 +34,13 @@ impl Tile {
     }
 
     /// Returns this tile at an elevation.
+    ///
+    /// ```
+    /// use nebula_coords::{Elevation, Tile, TilePosition};
+    ///
+    /// let ground = Tile::new(-3, 4).at(Elevation::GROUND);
+    /// assert_eq!(ground, TilePosition::new(-3, 4, Elevation::GROUND));
+    /// ```
     #[must_use]
     pub const fn at(self, elevation: Elevation) -> TilePosition {
         TilePosition {
