@@ -4,6 +4,7 @@ mod calls;
 mod commands;
 mod functions;
 mod links;
+mod receiver;
 mod text;
 
 use std::fs;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::Source;
+use super::functions::can_see;
+use super::receiver::{self, Receiver, Returns};
 
 /// How a name is used in a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,12 @@ pub(super) struct Call {
     pub(super) form: Form,
     /// The file and the test, for people.
     pub(super) place: String,
+    /// Where the value before the dot may come from; empty for other forms.
+    pub(super) receivers: Vec<Receiver>,
+    /// The file, from the top.
+    pub(super) path: String,
+    /// The function, for `Calls::at_hand`.
+    scope: usize,
     /// The file, for `Calls::mentions`.
     file: usize,
 }
@@ -33,7 +41,13 @@ pub(super) struct Call {
 pub(super) struct Calls {
     by_name: BTreeMap<String, Vec<Call>>,
     mentions: Vec<BTreeSet<String>>,
+    /// The words of each function, or of each macro called outside of one.
+    scopes: Vec<BTreeSet<String>>,
     aliases: BTreeMap<String, BTreeSet<String>>,
+    /// The functions of a name: the file, and the words of the type that is returned.
+    returns: BTreeMap<String, Vec<(String, Returns)>>,
+    /// The words of each macro that tests define.
+    macros: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Calls {
@@ -54,14 +68,106 @@ impl Calls {
             .is_some_and(|names| names.contains(name))
     }
 
+    /// Returns whether the function of a call has a value of one of these types: it names one, or calls
+    /// something that returns one.
+    pub(super) fn at_hand(&self, call: &Call, owners: &BTreeSet<String>) -> bool {
+        let names = |word: &String| self.names(word, owners) || self.brings(call, word, owners);
+        self.scopes[call.scope].iter().any(|word| {
+            let called = self.macros.get(word);
+            names(word) || called.is_some_and(|words| words.iter().any(names))
+        })
+    }
+
+    /// Returns whether a value from here may be of one of these types, or `None` when nothing says.
+    pub(super) fn is_of(
+        &self,
+        call: &Call,
+        receiver: &Receiver,
+        owners: &BTreeSet<String>,
+    ) -> Option<bool> {
+        match receiver {
+            Receiver::Unknown => None,
+            Receiver::Foreign => Some(false),
+            Receiver::Typed(words) => Some(words.iter().any(|word| self.names(word, owners))),
+            Receiver::Drawn(words) => words
+                .iter()
+                .any(|word| self.names(word, owners) || self.gives(call, word, owners))
+                .then_some(true),
+            Receiver::Returned(name, None) => self
+                .returns
+                .contains_key(name)
+                .then(|| self.gives(call, name, owners)),
+            Receiver::Returned(name, Some(owner)) => {
+                Some(self.names(owner, owners) || self.gives(call, name, owners))
+            }
+        }
+    }
+
+    fn names(&self, word: &str, owners: &BTreeSet<String>) -> bool {
+        owners.contains(word)
+            || self
+                .aliases
+                .get(word)
+                .is_some_and(|real| !real.is_disjoint(owners))
+    }
+
+    /// Returns whether a function of this name returns one of the types.
+    fn gives(&self, call: &Call, function: &str, owners: &BTreeSet<String>) -> bool {
+        let mut types = self.returned(call, function).flat_map(|r| &r.types);
+        types.any(|ty| self.names(ty, owners))
+    }
+
+    /// The same, except for a method of that type: who calls it has a value already.
+    fn brings(&self, call: &Call, function: &str, owners: &BTreeSet<String>) -> bool {
+        self.returned(call, function).any(|returns| {
+            let is_other = |ty: &&String| returns.own.as_ref() != Some(*ty);
+            let mut types = returns.types.iter().filter(is_other);
+            types.any(|ty| self.names(ty, owners))
+        })
+    }
+
+    /// Returns the functions that a call can mean by a name: those of its file, or else all it can see.
+    fn returned(&self, call: &Call, function: &str) -> impl Iterator<Item = &Returns> {
+        let all = self.returns.get(function).map_or(&[][..], Vec::as_slice);
+        let is_local = all.iter().any(|(path, _)| *path == call.path);
+        all.iter()
+            .filter(move |(path, _)| match is_local {
+                true => *path == call.path,
+                false => self.may_import(call, path),
+            })
+            .map(|(_, returns)| returns)
+    }
+
+    /// Returns whether the file of a call can see the functions of another: of a library always, of
+    /// tests when it names the module.
+    fn may_import(&self, call: &Call, path: &str) -> bool {
+        let parts = path.trim_end_matches(".rs").split('/').skip(1);
+        let mut modules = parts.filter(|part| !matches!(*part, "tests" | "src"));
+        let is_library = path.contains("/src/") && can_see(&call.path, path);
+        is_library || modules.any(|module| self.mentions(call, module))
+    }
+
+    /// Remembers what the functions of this code return.
+    pub(super) fn add_returns(&mut self, path: &str, code: TokenStream) {
+        for (name, types) in receiver::returns(code) {
+            let functions = self.returns.entry(name).or_default();
+            functions.push((path.to_owned(), types));
+        }
+    }
+
     /// Adds test code. `fallback` names the place for code outside any function.
     pub(super) fn add(&mut self, path: &str, fallback: &str, code: TokenStream) {
         self.mentions.push(BTreeSet::new());
-        let mut place = Place {
-            path: path.to_owned(),
-            function: fallback.to_owned(),
+        self.add_returns(path, code.clone());
+        let trees: Vec<TokenTree> = code.into_iter().collect();
+        let place = Place {
+            path,
+            function: fallback,
+            scope: self.open_scope(words(&trees)),
+            trees: &trees,
+            is_function: false,
         };
-        self.walk(&code.into_iter().collect::<Vec<_>>(), &mut place, false);
+        self.walk(&trees, &place, false);
     }
 
     /// Adds the examples of a page or of documentation comments.
@@ -74,38 +180,103 @@ impl Calls {
         }
     }
 
-    fn walk(&mut self, trees: &[TokenTree], place: &mut Place, words_count: bool) {
-        for (i, tree) in trees.iter().enumerate() {
+    fn open_scope(&mut self, words: BTreeSet<String>) -> usize {
+        self.scopes.push(words);
+        self.scopes.len() - 1
+    }
+
+    fn walk(&mut self, trees: &[TokenTree], place: &Place<'_>, words_count: bool) {
+        let mut i = 0;
+        while let Some(tree) = trees.get(i) {
             match tree {
+                TokenTree::Ident(ident) if ident == "fn" && word(trees, i + 1).is_some() => {
+                    i = self.walk_function(trees, i + 1, place, words_count);
+                }
                 TokenTree::Ident(ident) => {
                     let name = ident.to_string();
-                    if word(trees, i.wrapping_sub(1)).as_deref() == Some("fn") {
-                        place.function = name;
-                        continue;
-                    }
                     self.alias(&name, trees, i);
                     if let Some(form) = form(trees, i, words_count) {
-                        self.record(&name, form, place);
+                        self.record(&name, form, trees, i, place);
                     }
-                    self.mentions
-                        .last_mut()
-                        .expect("add pushed one")
-                        .insert(name);
+                    self.mention(name);
                 }
                 TokenTree::Group(group) => {
                     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-                    let words_count = words_count || is_own_macro(trees, i);
-                    self.walk(&inner, place, words_count);
+                    self.walk_group(trees, i, &inner, place, words_count);
                 }
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}
             }
+            i += 1;
         }
     }
 
-    fn record(&mut self, name: &str, form: Form, place: &Place) {
+    /// Walks the function whose name is at `name`, and returns where it ends.
+    fn walk_function(
+        &mut self,
+        trees: &[TokenTree],
+        name: usize,
+        outer: &Place<'_>,
+        words_count: bool,
+    ) -> usize {
+        let Some(body) = receiver::signature(trees, name).0 else {
+            return name;
+        };
+        let inside = &trees[name + 1..=body];
+        let function = word(trees, name).unwrap_or_default();
+        let place = Place {
+            path: outer.path,
+            function: &function,
+            scope: self.open_scope(words(inside)),
+            trees: inside,
+            is_function: true,
+        };
+        self.walk(inside, &place, words_count);
+        body
+    }
+
+    fn walk_group(
+        &mut self,
+        trees: &[TokenTree],
+        i: usize,
+        inner: &[TokenTree],
+        place: &Place<'_>,
+        words_count: bool,
+    ) {
+        if i >= 3
+            && word(trees, i - 3).as_deref() == Some("macro_rules")
+            && let Some(name) = word(trees, i - 1)
+        {
+            self.macros.entry(name).or_default().extend(words(inner));
+        }
+        let is_own = is_own_macro(trees, i);
+        if is_own && !place.is_function {
+            // A macro outside any function: what it is given, and what it is made of.
+            let mut words = words(inner);
+            words.extend(word(trees, i - 2));
+            let scope = self.open_scope(words);
+            let place = Place { scope, ..*place };
+            self.walk(inner, &place, true);
+        } else {
+            self.walk(inner, place, words_count || is_own);
+        }
+    }
+
+    fn mention(&mut self, name: String) {
+        let file = self.mentions.last_mut().expect("add pushed one");
+        file.insert(name);
+    }
+
+    fn record(&mut self, name: &str, form: Form, trees: &[TokenTree], i: usize, place: &Place<'_>) {
+        let receivers = match form {
+            Form::Method => receiver::receivers(trees, i - 1, place.trees),
+            _ => Vec::new(),
+        };
         let call = Call {
             form,
             place: format!("{}: {}", place.path, place.function),
+            receivers,
+            path: place.path.to_owned(),
+            scope: place.scope,
             file: self.mentions.len() - 1,
         };
         self.by_name.entry(name.to_owned()).or_default().push(call);
@@ -133,9 +304,35 @@ impl Calls {
     }
 }
 
-struct Place {
-    path: String,
-    function: String,
+/// Where the walk is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    path: &'a str,
+    function: &'a str,
+    scope: usize,
+    /// The code that binds the variables here.
+    trees: &'a [TokenTree],
+    is_function: bool,
+}
+
+/// Returns every word of the code, at any depth.
+pub(super) fn words(trees: &[TokenTree]) -> BTreeSet<String> {
+    fn collect(trees: &[TokenTree], out: &mut BTreeSet<String>) {
+        for tree in trees {
+            match tree {
+                TokenTree::Ident(ident) => {
+                    out.insert(ident.to_string());
+                }
+                TokenTree::Group(group) => {
+                    collect(&group.stream().into_iter().collect::<Vec<_>>(), out);
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    let mut out = BTreeSet::new();
+    collect(trees, &mut out);
+    out
 }
 
 /// Returns how the word at `i` is used, or `None` when it is no use of a function.
@@ -155,7 +352,7 @@ fn form(trees: &[TokenTree], i: usize, words_count: bool) -> Option<Form> {
 }
 
 /// Returns the type before the `::` at `separator`.
-fn qualifier(trees: &[TokenTree], separator: usize) -> Option<String> {
+pub(super) fn qualifier(trees: &[TokenTree], separator: usize) -> Option<String> {
     let mut end = separator.checked_sub(1)?;
     if is_punct(trees, end, '>') {
         // `Type::<A, B>::name`: step back over the arguments.
@@ -200,22 +397,22 @@ fn is_own_macro(trees: &[TokenTree], i: usize) -> bool {
     })
 }
 
-fn word(trees: &[TokenTree], i: usize) -> Option<String> {
+pub(super) fn word(trees: &[TokenTree], i: usize) -> Option<String> {
     match trees.get(i) {
         Some(TokenTree::Ident(ident)) => Some(ident.to_string()),
         _ => None,
     }
 }
 
-fn is_punct(trees: &[TokenTree], i: usize, c: char) -> bool {
+pub(super) fn is_punct(trees: &[TokenTree], i: usize, c: char) -> bool {
     matches!(trees.get(i), Some(TokenTree::Punct(p)) if p.as_char() == c)
 }
 
-fn is_path_separator(trees: &[TokenTree], i: usize) -> bool {
+pub(super) fn is_path_separator(trees: &[TokenTree], i: usize) -> bool {
     is_punct(trees, i, ':') && is_punct(trees, i + 1, ':')
 }
 
-fn is_parenthesis(trees: &[TokenTree], i: usize) -> bool {
+pub(super) fn is_parenthesis(trees: &[TokenTree], i: usize) -> bool {
     matches!(trees.get(i), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis)
 }
 
@@ -312,6 +509,12 @@ mod tests {
         let calls = calls("#[test] fn first() { x.f(); } fn second() { x.g(); }");
         assert_eq!(calls.of("f")[0].place, "a.rs: first");
         assert_eq!(calls.of("g")[0].place, "a.rs: second");
+    }
+
+    #[test]
+    fn a_macro_after_a_function_is_not_credited_to_it() {
+        let calls = calls("fn first() { x.g(); } family!(f);");
+        assert_eq!(calls.of("f")[0].place, "a.rs: outside");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Every public function of the libraries is called by a test.
 //!
-//! Functions are matched by name, methods by name as well, and functions without `self` by type and
-//! name, so that a test of one `new` does not stand in for all. `unreachable_pub` keeps `pub` honest,
+//! Functions are matched by name, functions without `self` by type and name, and methods by name and
+//! by what their value can be (`receiver.rs`), so that the `len` of a list does not stand in for that
+//! of a box. Only tests of the same crate, or of one above it, count. `unreachable_pub` keeps `pub` honest,
 //! so what is `pub` here is what users can call. Methods of foreign traits (operators, `Display`) are
 //! called by syntax, not by name, and are not listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use anyhow::{Context as _, Result};
@@ -30,6 +31,8 @@ pub(super) struct Function {
 enum Owner {
     Type(String),
     Trait(String),
+    /// A type that only the caller of a macro knows.
+    Macro,
 }
 
 impl fmt::Display for Function {
@@ -74,6 +77,7 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
         .filter(|s| is_library(s) && !is_test(s))
         .collect();
     let mut functions = Vec::new();
+    let mut traits = Traits::new();
     for source in &library {
         for code in test_modules(tokens(source)?) {
             calls.add(&source.path, "unit tests", code);
@@ -81,6 +85,8 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
         let file = syn::parse_file(&source.text)
             .with_context(|| format!("{} is no Rust that syn knows", source.path))?;
         public_functions(&file.items, &source.path, &mut functions);
+        implementors(&file.items, &mut traits);
+        calls.add_returns(&source.path, tokens(source)?);
     }
     for source in &library {
         calls.add_examples(source, false);
@@ -93,7 +99,7 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
         match calls
             .of(&function.name)
             .iter()
-            .find(|call| reaches(&calls, call, &function))
+            .find(|call| reaches(&calls, call, &function, &traits))
         {
             Some(call) => coverage.called.push((function, call.place.clone())),
             None => coverage.missing.push(function),
@@ -103,27 +109,60 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
 }
 
 /// Returns whether a call in a test can be a call of this function.
-fn reaches(calls: &Calls, call: &Call, function: &Function) -> bool {
-    if call.form == Form::MacroWord {
-        return true;
+fn reaches(calls: &Calls, call: &Call, function: &Function, traits: &Traits) -> bool {
+    if !can_see(&call.path, &function.path) {
+        return false;
     }
-    match (&function.owner, function.has_self) {
-        (None, _) => matches!(call.form, Form::Plain | Form::Path(_)),
-        (Some(_), true) => matches!(call.form, Form::Method | Form::Path(_)),
-        (Some(Owner::Trait(_)), false) => matches!(call.form, Form::Path(_)),
-        (Some(Owner::Type(owner)), false) => match &call.form {
-            Form::Path(Some(name)) => name == owner || calls.is_alias(name, owner),
-            Form::Path(None) => calls.mentions(call, owner),
-            _ => false,
-        },
+    let Some(owner) = &function.owner else {
+        return matches!(call.form, Form::Plain | Form::Path(_) | Form::MacroWord);
+    };
+    let owners = match owner {
+        Owner::Type(name) => BTreeSet::from([name.clone()]),
+        Owner::Trait(name) => {
+            let mut owners = traits.get(name).cloned().unwrap_or_default();
+            owners.insert(name.clone());
+            owners
+        }
+        // The type is an argument of the macro, which the name alone does not tell.
+        Owner::Macro => return call.form != Form::Plain,
+    };
+    match &call.form {
+        Form::Plain => false,
+        Form::MacroWord => calls.at_hand(call, &owners),
+        Form::Method => {
+            // Where nothing says what the value is, only the library's own tests are believed.
+            let is_near = || crate_of(&call.path) == crate_of(&function.path);
+            let is_ours = |receiver| {
+                let guess = calls.is_of(call, receiver, &owners);
+                guess.unwrap_or_else(|| is_near() && calls.at_hand(call, &owners))
+            };
+            function.has_self && call.receivers.iter().any(is_ours)
+        }
+        Form::Path(Some(name)) => {
+            owners.contains(name) || owners.iter().any(|owner| calls.is_alias(name, owner))
+        }
+        Form::Path(None) => owners.iter().any(|owner| calls.mentions(call, owner)),
     }
 }
 
+/// The types that implement each trait of ours.
+type Traits = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns whether code in `caller` can use the library of `function`: its own crate, or one above.
+pub(super) fn can_see(caller: &str, function: &str) -> bool {
+    let rank = |path| LIBRARIES.iter().position(|l| *l == crate_of(path));
+    // Pages at the top see every library.
+    rank(caller).is_none_or(|caller| Some(caller) >= rank(function))
+}
+
+fn crate_of(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default()
+}
+
 fn rust_of_libraries(sources: &[Source]) -> impl Iterator<Item = &Source> {
-    sources.iter().filter(|source| {
-        let folder = source.path.split('/').next().unwrap_or_default();
-        source.is_rust() && LIBRARIES.contains(&folder)
-    })
+    sources
+        .iter()
+        .filter(|source| source.is_rust() && LIBRARIES.contains(&crate_of(&source.path)))
 }
 
 fn is_library(source: &Source) -> bool {
@@ -259,6 +298,18 @@ fn public_functions(items: &[Item], path: &str, out: &mut Vec<Function>) {
     }
 }
 
+fn implementors(items: &[Item], out: &mut Traits) {
+    for item in items {
+        if let Item::Impl(i) = item
+            && let Some((_, path, _)) = &i.trait_
+            && let Some(name) = path.segments.last()
+            && let Some(ty) = type_name(&i.self_ty)
+        {
+            out.entry(name.ident.to_string()).or_default().insert(ty);
+        }
+    }
+}
+
 fn function(owner: Option<Owner>, signature: &Signature, path: &str) -> Function {
     Function {
         owner,
@@ -284,7 +335,7 @@ fn functions_in_macro(code: TokenStream, path: &str, out: &mut Vec<Function>) {
             && let Some(TokenTree::Ident(name)) = trees.get(i + 1)
         {
             out.push(Function {
-                owner: Some(Owner::Trait("macro".to_owned())),
+                owner: Some(Owner::Macro),
                 name: name.to_string(),
                 has_self: true,
                 path: path.to_owned(),
@@ -346,8 +397,54 @@ mod tests {
     fn methods_need_a_receiver_or_a_path() {
         let library = "impl Tree { pub fn len(&self) -> usize { 0 } }";
         assert_eq!(missing(library, "fn t() { len(); }"), ["len"]);
-        assert_eq!(missing(library, "fn t() { tree.len(); }"), [""; 0]);
+        let called = "fn t() { let tree = Tree::new(); tree.len(); }";
+        assert_eq!(missing(library, called), [""; 0]);
         assert_eq!(missing(library, "fn t() { each(Tree::len); }"), [""; 0]);
+    }
+
+    #[test]
+    fn a_method_of_another_type_does_not_stand_in() {
+        #[track_caller]
+        fn check(test: &str, expected: &[&str]) {
+            let library = "impl Tree { pub fn len(&self) -> usize { 0 } } \
+                           impl Grid { pub fn tree(&self) -> Tree { Tree } }";
+            let test = format!("{test} fn g() {{ let grid = Grid::new(); grid.tree(); }}");
+            assert_eq!(missing(library, &test), expected, "{test}");
+        }
+        check("fn t() { list.len(); }", &["len"]);
+        check("fn t() { Tree::new(); \"text\".len(); }", &["len"]);
+        check(
+            "fn t() { Tree::new(); let v = vec![1]; v.len(); }",
+            &["len"],
+        );
+        check("fn t(v: Tree) { v.to_string().len(); }", &["len"]);
+        check("fn t(v: &[Tree]) { v.len(); }", &["len"]);
+        check("fn t(v: &Grid) { Tree::new(); v.len(); }", &["len"]);
+        check("fn t(tree: &Tree) { tree.len(); }", &[]);
+        check("fn t() { let a = b.tree(); a.len(); }", &[]);
+        check("fn t() { each(|tree: &Tree| tree.len()); }", &[]);
+        check("fn t() { for tree in [Tree::new()] { tree.len(); } }", &[]);
+        check(
+            "proptest! { fn t(tree in any::<Tree>()) { tree.len(); } }",
+            &[],
+        );
+        check("fn make() -> Tree { Tree } fn t() { make().len(); }", &[]);
+        check("all!(len, Tree);", &[]);
+        check("all!(len, Grid); fn t(tree: Tree) {}", &["len"]);
+    }
+
+    #[test]
+    fn a_library_is_not_tested_from_below() {
+        let sources = [
+            source("nebula-math/tests/a.rs", "fn t() { f(); }"),
+            source("nebula-coords/src/lib.rs", "pub fn f() {}"),
+        ];
+        assert_eq!(coverage(&sources).expect("Rust").missing.len(), 1);
+        assert!(can_see(
+            "nebula-coords/tests/a.rs",
+            "nebula-math/src/lib.rs"
+        ));
+        assert!(can_see("README.md", "nebula-coords/src/lib.rs"));
     }
 
     #[test]
