@@ -209,9 +209,19 @@ fn the_outer_half_of_the_universe_is_as_exact_as_the_middle() {
 }
 
 #[test]
-fn points_past_each_other_by_a_multiple_of_two_to_the_64_are_far() {
-    for k in 64..127 {
-        let far = WorldPosition::new(1 << k, 0, 0);
-        assert!(!WorldPosition::ORIGIN.is_within(&far, 500_000), "2^{k}");
+fn points_that_look_near_in_the_low_half_are_far() {
+    let r = 500_000;
+    let below = [3 << 62, (1 << 64) - 1 - r, (1 << 64) - r, (1 << 64) - 1];
+    let powers = (63..127).map(|k| 1_i128 << k);
+    for far in powers.chain(below) {
+        for along in [-far, far] {
+            for axis in 0..3 {
+                let mut at = [0; 3];
+                at[axis] = along;
+                let p = WorldPosition::from_array(at);
+                assert!(!WorldPosition::ORIGIN.is_within(&p, r), "{p}");
+                assert!(!p.is_within(&WorldPosition::ORIGIN, r), "{p}");
+            }
+        }
     }
 }
