@@ -1,5 +1,13 @@
 //! Who must be told? Per-client interest sets and replication for large worlds.
 //!
-//! This crate is still empty: it will decide, for each connected client, which entities it hears
-//! of, and turn that into bytes. Until then it holds this page and nothing that pretends to work.
-//! `docs/architecture.md` in the repository shows where it will stand.
+//! ```text
+//! ECS world -> interest (who is near each client) -> replication (what changed, for whom)
+//!           -> session (packets, acks, budgets)   -> transport -> client -> its own ECS world
+//! ```
+//!
+//! Nothing in this crate touches a socket or a clock: bytes and time come in, bytes and events go
+//! out. The crate is being built; what a module holds, it says itself.
+
+pub mod id;
+
+pub use id::{ClientId, NetworkId, Tick};
