@@ -9,5 +9,6 @@
 //! out. The crate is being built; what a module holds, it says itself.
 
 pub mod id;
+pub mod wire;
 
 pub use id::{ClientId, NetworkId, Tick};
