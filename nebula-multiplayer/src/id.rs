@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use bevy_ecs::component::Component;
 use nebula_coords::DenseId;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +50,8 @@ impl fmt::Display for ClientId {
 /// assert_ne!(first, NetworkId::new(3, 1), "the same index, another entity");
 /// assert_eq!(first.to_string(), "entity 3v0");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[component(immutable)]
 pub struct NetworkId {
     index: u32,
     generation: u32,
