@@ -10,6 +10,7 @@
 
 pub mod id;
 pub mod replication;
+pub mod transport;
 pub mod wire;
 
 pub use id::{ClientId, NetworkId, Tick};
