@@ -9,6 +9,7 @@
 //! out. The crate is being built; what a module holds, it says itself.
 
 pub mod id;
+pub mod interest;
 pub mod replication;
 pub mod transport;
 pub mod wire;
