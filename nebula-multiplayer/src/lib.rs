@@ -10,8 +10,13 @@
 
 pub mod id;
 pub mod interest;
+pub mod limits;
+pub mod message;
+pub mod protocol;
 pub mod replication;
+pub mod session;
 pub mod transport;
 pub mod wire;
 
 pub use id::{ClientId, NetworkId, Tick};
+pub use protocol::{Channel, Protocol};

@@ -1,0 +1,313 @@
+//! Every cap in one place: what a peer can make us hold, read, send or wait for.
+//!
+//! A server or client takes [`Limits`] once, checks them, and never grows past them. Times are
+//! virtual: the `now` that callers hand in.
+
+use core::time::Duration;
+
+use thiserror::Error;
+
+/// Magic at the head of a hello: a peer that is not ours is recognised by its first bytes.
+pub const MAGIC: [u8; 4] = *b"NEBU";
+
+/// Version of the framing itself, apart from what a game registers.
+pub const WIRE_VERSION: u16 = 1;
+
+/// Bytes of a datagram, whatever the path would carry: QUIC's smallest path leaves 1,162.
+pub const MAX_DATAGRAM: usize = 1_150;
+
+/// Bytes in which a datagram's header always fits.
+pub const MAX_HEADER: usize = 48;
+
+/// Bytes of a protocol's, component's or message's name.
+pub const MAX_NAME: usize = 64;
+
+/// Components and messages that a protocol may register together.
+pub const MAX_ENTRIES: usize = 512;
+
+/// Bytes of a reason given to a kicked or refused client.
+pub const MAX_REASON: usize = 256;
+
+/// Every cap that a server or client keeps to.
+///
+/// Overrides are checked by [`Server::new`](crate::Server::new) and
+/// [`Client::new`](crate::Client::new).
+///
+/// ```
+/// use nebula_multiplayer::limits::Limits;
+///
+/// let limits = Limits { clients: 16, ..Limits::default() };
+/// assert!(limits.validate().is_ok());
+/// let error = Limits { clients: 0, ..limits }.validate().unwrap_err();
+/// assert_eq!(error.to_string(), "limit clients is 0; give at least 1 and at most 1000000");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Clients at once, those whose session waits for a resume included.
+    pub clients: usize,
+    /// Bytes of a datagram, in either direction. At most [`MAX_DATAGRAM`].
+    pub datagram_bytes: usize,
+    /// Bytes of a stream frame from a client.
+    pub frame_in_bytes: usize,
+    /// Bytes of a stream frame to a client.
+    pub frame_out_bytes: usize,
+    /// Bytes of a message that travels in a datagram (unordered, latest).
+    pub message_bytes: usize,
+    /// Unordered messages to one peer that are not acknowledged yet.
+    pub unordered_in_flight: usize,
+    /// Bytes of ordered messages to one peer that it has not confirmed yet.
+    pub stream_queue_bytes: usize,
+    /// Received messages that wait to be taken, per client; the oldest of its kind is dropped
+    /// and counted when there are more.
+    pub inbox_messages: usize,
+    /// Packets remembered until they are acknowledged or given up.
+    pub history_packets: usize,
+    /// Entities replicated to one client.
+    pub max_visible: usize,
+
+    /// Datagrams accepted from one client a second.
+    pub datagrams_per_second: u32,
+    /// Messages accepted from one client a second, both lanes together.
+    pub messages_per_second: u32,
+    /// Bytes accepted from one client a second, both lanes together.
+    pub bytes_in_per_second: u32,
+    /// How many times over those three rates a client may go before it is dropped. Up to there
+    /// the surplus is ignored and counted.
+    pub flood_factor: u32,
+
+    /// Wire bytes sent to one client a second, both lanes and the overhead included.
+    pub bytes_out_per_second: u32,
+    /// Wire bytes that may be sent to one client at once after a quiet time.
+    pub burst_bytes: u32,
+    /// Bytes that the layers below add to a datagram: IP, UDP and QUIC with its seal.
+    pub datagram_overhead: u32,
+
+    /// From connecting to a whole hello.
+    pub hello_timeout: Duration,
+    /// Without a byte from the peer.
+    pub idle_timeout: Duration,
+    /// With a packet waiting for an acknowledgement, and none coming.
+    pub ack_timeout: Duration,
+    /// From the loss of a link to the end of its session.
+    pub resume_window: Duration,
+    /// From a kick to the end of the link, so that the reason can be read.
+    pub farewell: Duration,
+    /// Between two datagrams when there is nothing to say.
+    pub keep_alive: Duration,
+    /// Between two view hashes.
+    pub view_hash_every: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            clients: 4_096,
+            datagram_bytes: MAX_DATAGRAM,
+            frame_in_bytes: 4 * 1_024,
+            frame_out_bytes: 64 * 1_024,
+            message_bytes: 1_024,
+            unordered_in_flight: 256,
+            stream_queue_bytes: 256 * 1_024,
+            inbox_messages: 256,
+            history_packets: 256,
+            max_visible: 4_096,
+            datagrams_per_second: 120,
+            messages_per_second: 120,
+            bytes_in_per_second: 64 * 1_024,
+            flood_factor: 10,
+            bytes_out_per_second: 128 * 1_024,
+            burst_bytes: 32 * 1_024,
+            datagram_overhead: 64,
+            hello_timeout: Duration::from_secs(5),
+            idle_timeout: Duration::from_secs(10),
+            ack_timeout: Duration::from_secs(10),
+            resume_window: Duration::from_secs(30),
+            farewell: Duration::from_secs(1),
+            keep_alive: Duration::from_secs(1),
+            view_hash_every: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Limits {
+    /// Checks every limit against the range in which it makes sense.
+    ///
+    /// # Errors
+    /// [`LimitError`] naming the first bad one, its value and the range.
+    pub fn validate(&self) -> Result<(), LimitError> {
+        let sizes = [
+            ("clients", self.clients, 1, 1_000_000),
+            ("datagram_bytes", self.datagram_bytes, 256, MAX_DATAGRAM),
+            ("frame_in_bytes", self.frame_in_bytes, 4_096, 1 << 20),
+            ("frame_out_bytes", self.frame_out_bytes, 4_096, 1 << 20),
+            (
+                "message_bytes",
+                self.message_bytes,
+                1,
+                MAX_DATAGRAM.saturating_sub(MAX_HEADER).saturating_sub(16),
+            ),
+            ("unordered_in_flight", self.unordered_in_flight, 1, 1_024),
+            (
+                "stream_queue_bytes",
+                self.stream_queue_bytes,
+                1_024,
+                64 << 20,
+            ),
+            ("inbox_messages", self.inbox_messages, 1, 1 << 20),
+            ("history_packets", self.history_packets, 64, 4_096),
+            ("max_visible", self.max_visible, 1, 1 << 20),
+        ];
+        for (name, value, min, max) in sizes {
+            check(
+                name,
+                value.try_into().unwrap_or(u64::MAX),
+                min,
+                max.try_into().unwrap_or(u64::MAX),
+            )?;
+        }
+        let rates = [
+            (
+                "datagrams_per_second",
+                self.datagrams_per_second,
+                1,
+                1_000_000,
+            ),
+            (
+                "messages_per_second",
+                self.messages_per_second,
+                1,
+                1_000_000,
+            ),
+            (
+                "bytes_in_per_second",
+                self.bytes_in_per_second,
+                1_024,
+                1 << 30,
+            ),
+            ("flood_factor", self.flood_factor, 2, 1_000),
+            (
+                "bytes_out_per_second",
+                self.bytes_out_per_second,
+                1_024,
+                1 << 30,
+            ),
+            ("datagram_overhead", self.datagram_overhead, 0, 1_024),
+        ];
+        for (name, value, min, max) in rates {
+            check(name, value.into(), min, max)?;
+        }
+        // A bucket smaller than one datagram could never pay for it.
+        let datagram = u64::try_from(self.datagram_bytes).unwrap_or(u64::MAX);
+        let least = datagram.saturating_add(self.datagram_overhead.into());
+        check("burst_bytes", self.burst_bytes.into(), least, 1 << 30)?;
+        let times = [
+            ("hello_timeout", self.hello_timeout, 100),
+            ("idle_timeout", self.idle_timeout, 100),
+            ("ack_timeout", self.ack_timeout, 100),
+            ("resume_window", self.resume_window, 0),
+            ("farewell", self.farewell, 0),
+            ("keep_alive", self.keep_alive, 10),
+            ("view_hash_every", self.view_hash_every, 100),
+        ];
+        for (name, value, min) in times {
+            check(
+                name,
+                value.as_millis().try_into().unwrap_or(u64::MAX),
+                min,
+                86_400_000,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn check(name: &'static str, value: u64, min: u64, max: u64) -> Result<(), LimitError> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(LimitError {
+            name,
+            value,
+            min,
+            max,
+        })
+    }
+}
+
+/// A limit outside the range in which it makes sense. Times are in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("limit {name} is {value}; give at least {min} and at most {max}")]
+pub struct LimitError {
+    /// The field.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u64,
+    /// The least that is allowed.
+    pub min: u64,
+    /// The most that is allowed.
+    pub max: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid() {
+        assert_eq!(Limits::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn every_size_and_rate_has_a_floor_and_a_ceiling() {
+        let base = Limits::default();
+        let bad = [
+            Limits {
+                datagram_bytes: MAX_DATAGRAM + 1,
+                ..base.clone()
+            },
+            Limits {
+                frame_in_bytes: 0,
+                ..base.clone()
+            },
+            Limits {
+                frame_out_bytes: usize::MAX,
+                ..base.clone()
+            },
+            Limits {
+                message_bytes: MAX_DATAGRAM,
+                ..base.clone()
+            },
+            Limits {
+                unordered_in_flight: 1_025,
+                ..base.clone()
+            },
+            Limits {
+                history_packets: 1,
+                ..base.clone()
+            },
+            Limits {
+                bytes_out_per_second: 0,
+                ..base.clone()
+            },
+            Limits {
+                burst_bytes: 1_000,
+                ..base.clone()
+            },
+            Limits {
+                flood_factor: 1,
+                ..base.clone()
+            },
+            Limits {
+                idle_timeout: Duration::MAX,
+                ..base.clone()
+            },
+            Limits {
+                hello_timeout: Duration::ZERO,
+                ..base
+            },
+        ];
+        for limits in bad {
+            assert!(limits.validate().is_err(), "{limits:?}");
+        }
+    }
+}
