@@ -11,7 +11,8 @@ cargo xtask tidy [--quiet]          every public function and the test that call
 cargo xtask docs                    API docs with warnings denied
 cargo xtask bench NAME [--quick] [--only A,B] [--check] [--json FILE]
     math  seeds  degenerate                 own figures
-    peers  interest  replication  bandwidth    not built yet
+    peers                                   against other libraries (xtask/peers, its own workspace)
+    interest  replication  bandwidth        not built yet
 cargo xtask fuzz TARGET [--seconds N | --runs N]
     index_ops
     decode  session_ops  frame_decode  client_messages  token_parse    not built yet
@@ -34,7 +35,7 @@ pub(crate) const JOBS: [&str; 10] = [
     "demo",
 ];
 
-const UNBUILT_BENCHES: [&str; 4] = ["peers", "interest", "replication", "bandwidth"];
+const UNBUILT_BENCHES: [&str; 3] = ["interest", "replication", "bandwidth"];
 
 const UNBUILT_TARGETS: [&str; 5] = [
     "decode",
@@ -76,14 +77,17 @@ pub(crate) enum Job {
     },
 }
 
-/// A benchmark and the package it lives in.
+/// A benchmark and the package it lives in: a library, or `PEERS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bench {
     pub(crate) name: &'static str,
     pub(crate) package: &'static str,
 }
 
-const BENCHES: [Bench; 3] = [
+/// The package of xtask/peers, whose benchmarks are binaries.
+pub(crate) const PEERS: &str = "nebula-peers";
+
+const BENCHES: [Bench; 4] = [
     Bench {
         name: "math",
         package: "nebula-math",
@@ -95,6 +99,10 @@ const BENCHES: [Bench; 3] = [
     Bench {
         name: "degenerate",
         package: "nebula-coords",
+    },
+    Bench {
+        name: "peers",
+        package: PEERS,
     },
 ];
 
@@ -294,6 +302,10 @@ mod tests {
         };
         assert_eq!((name.name, name.package), ("math", "nebula-math"));
         assert_eq!(flags.join(" "), "--quick --only near,far --json out.json");
+        let Ok(Job::Bench { name, .. }) = parse_line("bench peers --check") else {
+            panic!("not a benchmark");
+        };
+        assert_eq!(name.package, PEERS);
     }
 
     #[test]
@@ -315,7 +327,7 @@ mod tests {
 
     #[test]
     fn unbuilt_names_say_so() {
-        for line in ["sim", "load --clients 3", "bench peers", "fuzz decode"] {
+        for line in ["sim", "load --clients 3", "bench interest", "fuzz decode"] {
             assert!(
                 matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
                 "{line}"

@@ -1,0 +1,104 @@
+//! `cargo xtask bench peers`: Nebula's index against every other that people use, on the same data.
+
+mod contenders;
+mod data;
+mod limits;
+mod measure;
+mod workloads;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use nebula_peers::alloc::Counting;
+use nebula_peers::clock::Share;
+use nebula_peers::flags::Flags;
+use nebula_peers::machine::Machine;
+use nebula_peers::report::{Case, Report, json, table};
+
+use measure::{Effort, Field};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The radius of most queries: 500 m.
+const RADIUS_MM: i128 = 500_000;
+/// The size of most worlds.
+const ENTITIES: usize = 1_000_000;
+
+/// A run: what was asked, what is known so far, and the world that several workloads share.
+pub(crate) struct Bench {
+    flags: Flags,
+    effort: Effort,
+    report: Report,
+    planet: Option<Field>,
+}
+
+impl Bench {
+    /// Returns the planet of a million entities with every contender on it, built at the first call.
+    fn planet(&mut self) -> &mut Field {
+        self.planet
+            .get_or_insert_with(|| Field::new(data::planet(ENTITIES), contenders::all(RADIUS_MM)))
+    }
+
+    /// Forgets the planet: contenders were moved about on it.
+    fn planet_moved(&mut self) {
+        self.planet = None;
+    }
+
+    /// Prints a case and keeps it.
+    fn finish(&mut self, case: Case) {
+        print!("{}", table::text(&case));
+        self.report.cases.push(case);
+    }
+}
+
+fn main() -> ExitCode {
+    let names: Vec<&str> = workloads::ALL
+        .iter()
+        .map(|workload| workload.name)
+        .collect();
+    let flags = match Flags::parse(std::env::args().skip(1), &names) {
+        Ok(flags) => flags,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(flags) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(flags: Flags) -> Result<ExitCode> {
+    let share = Share::start();
+    let mut bench = Bench {
+        effort: Effort::of(flags.quick),
+        report: Report {
+            bench: "peers".to_owned(),
+            quick: flags.quick,
+            machine: Machine::here(),
+            ..Report::default()
+        },
+        planet: None,
+        flags,
+    };
+    for workload in workloads::ALL {
+        if bench.flags.wants(workload.name) {
+            (workload.run)(&mut bench)?;
+        }
+    }
+    bench.report.machine.note_sharing(share.seconds());
+    println!("\n{}", bench.report.machine.sharing);
+    print!("{}", table::verdict(&bench.report));
+    if let Some(file) = &bench.flags.json {
+        json::write(&bench.report, file)?;
+    }
+    if bench.flags.check && !bench.report.missed().is_empty() {
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}

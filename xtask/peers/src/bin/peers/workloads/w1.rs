@@ -1,0 +1,60 @@
+//! W1: queries of 500 m in random order, from 10,000 to 4,000,000 entities.
+
+use anyhow::Result;
+use nebula_peers::report::{Case, Goal, number};
+
+use crate::data;
+use crate::measure::{Ask, Field, queries};
+use crate::{Bench, RADIUS_MM, contenders};
+
+const QUERIES: usize = 10_000;
+/// Entities, and how many times faster than the best peer.
+const SIZES: [(usize, f64); 4] = [
+    (10_000, 1.0),
+    (100_000, 1.5),
+    (1_000_000, 3.0),
+    (4_000_000, 3.0),
+];
+
+pub(crate) fn run(bench: &mut Bench) -> Result<()> {
+    let effort = bench.effort;
+    let mut best_two = Vec::new();
+    for (n, goal) in SIZES {
+        // The largest world is for the best two peers of the one before.
+        let mut small;
+        let field = if n == 1_000_000 {
+            bench.planet()
+        } else {
+            let entries = data::planet(n);
+            let who = if n > 1_000_000 {
+                contenders::named(&best_two, RADIUS_MM)
+            } else {
+                contenders::all(RADIUS_MM)
+            };
+            small = Field::new(entries, who);
+            &mut small
+        };
+        let centers = data::centers(&field.entries, QUERIES, 1);
+        let (rows, limit) = queries(field, &centers, Ask::Ball(RADIUS_MM), effort)?;
+        let mut case = Case {
+            workload: "W1".to_owned(),
+            name: format!("r = 500 m, {} entities", number(n)),
+            per: "query".to_owned(),
+            limit: Some(limit),
+            goal: Goal {
+                times_peer: Some(goal),
+                ..Goal::default()
+            },
+            rows,
+            notes: Vec::new(),
+        };
+        if n > 1_000_000 {
+            case.notes.push("the best two peers only".to_owned());
+        }
+        best_two = vec![contenders::nebula::NAME.to_owned()];
+        let peers = case.peers();
+        best_two.extend(peers.iter().take(2).map(|row| row.contender.clone()));
+        bench.finish(case);
+    }
+    Ok(())
+}
