@@ -1,105 +1,82 @@
-//! Who is near whom: per client the set of entities it is interested in, exactly.
+//! Who is near whom: per client the set of entities it is interested in, exactly, for the price of
+//! what changed.
 //!
-//! An entity is in a client's set when it is not `never`, its layers match, and it is `always`, or
-//! the client's own, or some area `a` of the client has `d <= r_a + reach`, or it was in the set and
-//! `d <= r_a + reach + margin_a`. Distances are exact integers and boundaries belong to the areas.
+//! The rule, in full:
+//!
+//! > An entity is in a client's set when it is not `never`, its layers match, and it is `always`, or
+//! > the client's own, or some area `a` of the client has `d <= r_a + reach`, or it was in the set and
+//! > `d <= r_a + reach + margin_a`.
+//!
+//! Distances are exact integers and boundaries belong to the areas. A follower is near whoever sees
+//! its parent. The set is never capped; the [`View`], what is replicated of it, is.
+//!
+//! [`Interest`] is told what changes and knows no ECS; `SpatialInterestSystem` reads components and
+//! tells it. [`ClientInterestSet`] and the functions [`within_interest`] and
+//! [`entities_in_interest_area`] also stand alone.
 
 mod area;
+mod client;
 mod components;
 mod diff;
+mod entities;
+mod events;
+mod explain;
 mod facts;
+mod grid;
+mod limit;
 mod set;
-
-use std::collections::BTreeMap;
+mod touch;
+mod update;
+mod view;
 
 pub use area::{InterestArea, InterestMargin, entities_in_interest_area, within_interest};
 pub use components::{FollowsParent, Layers, OwnedBy, Reach, Relevance, Watches};
+pub use events::{Change, ExitReason, InterestEvent, UpdateReport};
+pub use explain::{EnterReason, Explanation, Nearness, Verdict};
 pub use facts::{Area, ClientFacts, DEFAULT_MAX_VISIBLE, Facts, Rule};
 use nebula_math::WorldPosition;
 pub use set::{ClientInterestSet, InterestTransitions};
+pub use view::View;
 
 use crate::{ClientId, NetworkId};
+use client::Client;
+use entities::Entities;
+use grid::Cells;
+use touch::Clients;
 
-/// How long a chain of followers may be.
+/// How long a chain of followers may be; whoever hangs on a longer one is not seen by it.
 pub const MAX_FOLLOW_DEPTH: usize = 16;
 
-/// Why an entity left a client's view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum ExitReason {
-    /// The entity is gone from the world.
-    Destroyed,
-    /// The entity is hidden from everybody.
-    Hidden,
-    /// The layers no longer match.
-    Layers,
-    /// It is out of every area and its margin.
-    Distance,
-    /// The client has no area any more.
-    NoArea,
-    /// The entity has no position any more.
-    NoPosition,
-    /// The parent that it follows left.
-    Parent,
-    /// It is still in the set, but others come first.
-    Capacity,
-}
-
-/// What an update did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UpdateReport {
-    /// How many clients were looked at.
-    pub examined: usize,
-    /// How many clients' sets or views changed.
-    pub changed: usize,
-    /// How many entities entered sets, over all clients.
-    pub entered: usize,
-    /// How many entities left sets, over all clients.
-    pub exited: usize,
-}
-
-/// What is replicated to a client: the first [`ClientFacts::max_visible`] members of its set.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    members: &'a [NetworkId],
-    entered: &'a [NetworkId],
-    exited: &'a [(NetworkId, ExitReason)],
-}
-
-impl<'a> View<'a> {
-    /// Returns the members, in no particular but always the same order.
-    #[must_use]
-    pub const fn members(&self) -> &'a [NetworkId] {
-        self.members
-    }
-
-    /// Returns who entered in the last update, sorted by id.
-    #[must_use]
-    pub const fn entered(&self) -> &'a [NetworkId] {
-        self.entered
-    }
-
-    /// Returns who left in the last update and why, sorted by id.
-    #[must_use]
-    pub const fn exited(&self) -> &'a [(NetworkId, ExitReason)] {
-        self.exited
-    }
-}
-
 /// Every client's set and view, kept up to date from what it is told.
+///
+/// Changes take effect with the next [`update`](Self::update). Entities are told apart by
+/// [`NetworkId`]: another generation of an index is another entity, and storing it removes the older.
+///
+/// ```
+/// use nebula_math::WorldPosition;
+/// use nebula_multiplayer::interest::{Area, ClientFacts, Facts, Interest};
+/// use nebula_multiplayer::{ClientId, NetworkId};
+///
+/// let (client, rock) = (ClientId::new(1), NetworkId::new(0, 0));
+/// let mut interest = Interest::new();
+/// interest.add_client(client, ClientFacts::default());
+/// interest.set_areas(client, &[Area::new(WorldPosition::new(-1, 0, 0), 500_000)]);
+/// interest.insert(rock, Facts::at(WorldPosition::new(-500_001, 0, 0)));
+/// interest.update();
+/// assert_eq!(interest.transitions(client).unwrap().entered, [rock]);
+///
+/// interest.move_batch(&[(rock, WorldPosition::new(-500_002, 0, 0))]);
+/// interest.update();
+/// assert_eq!(interest.transitions(client).unwrap().exited, [rock]);
+/// ```
 #[derive(Debug, Default)]
 pub struct Interest {
-    entities: BTreeMap<NetworkId, Facts>,
-    clients: BTreeMap<ClientId, Client>,
-}
-
-#[derive(Debug)]
-struct Client {
-    facts: ClientFacts,
-    areas: Vec<Area>,
-    set: ClientInterestSet,
-    transitions: InterestTransitions,
-    left: Vec<(NetworkId, ExitReason)>,
+    entities: Entities,
+    clients: Clients,
+    /// Clients whose set or view changed in the last update, sorted.
+    changed: Vec<ClientId>,
+    /// Moves by index, between phases of a batch.
+    moves: Vec<Vec<(NetworkId, WorldPosition)>>,
 }
 
 impl Interest {
@@ -109,145 +86,297 @@ impl Interest {
         Self::default()
     }
 
-    /// Stores an entity, or replaces what is known of it. An older generation of the same index leaves.
+    /// Stores an entity, or replaces what is known of it. Another generation of the same index leaves.
     pub fn insert(&mut self, id: NetworkId, facts: Facts) {
-        self.entities.insert(id, facts);
+        if let Some(resident) = self.entities.resident(id.index()) {
+            if resident != id {
+                self.remove(resident);
+            } else if self.entities.facts(id) == Some(facts) {
+                return;
+            } else {
+                self.clients.touch_viewers(&self.entities, id);
+            }
+        }
+        self.entities.put(id, &facts);
+        self.clients.touch_viewers(&self.entities, id);
     }
 
     /// Replaces what is known of an entity, and returns whether it is stored.
     pub fn set_facts(&mut self, id: NetworkId, facts: Facts) -> bool {
-        self.entities.get_mut(&id).map(|old| *old = facts).is_some()
+        let stored = self.contains(id);
+        if stored {
+            self.insert(id, facts);
+        }
+        stored
     }
 
     /// Returns what is known of an entity.
     #[must_use]
     pub fn facts(&self, id: NetworkId) -> Option<Facts> {
-        self.entities.get(&id).copied()
+        self.entities.facts(id)
     }
 
-    /// Moves many entities; the last entry of an id counts. Returns how many ids are unknown.
+    /// Returns whether an entity is stored.
+    #[must_use]
+    pub fn contains(&self, id: NetworkId) -> bool {
+        self.entities.slot(id).is_some()
+    }
+
+    /// Returns how many entities are stored.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entities.len
+    }
+
+    /// Returns whether no entity is stored.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Moves many entities; the last entry of an id counts. Returns how many entries name an entity
+    /// that is not stored; they change nothing.
+    ///
+    /// ```
+    /// use nebula_math::WorldPosition;
+    /// use nebula_multiplayer::{NetworkId, interest::{Facts, Interest}};
+    ///
+    /// let (id, to) = (NetworkId::new(0, 0), WorldPosition::MIN);
+    /// let mut interest = Interest::new();
+    /// interest.insert(id, Facts::at(WorldPosition::ORIGIN));
+    /// assert_eq!(interest.move_batch(&[(id, WorldPosition::MAX), (NetworkId::new(0, 1), to), (id, to)]), 1);
+    /// assert_eq!(interest.facts(id), Some(Facts::at(to)));
+    /// ```
     pub fn move_batch(&mut self, moves: &[(NetworkId, WorldPosition)]) -> usize {
         let mut unknown = 0;
+        self.moves.resize_with(self.entities.groups.len(), Vec::new);
         for (id, to) in moves {
-            match self.entities.get_mut(id) {
-                Some(facts) => facts.position = Some(*to),
-                None => unknown += 1,
+            let Some(slot) = self.entities.slot(*id).copied() else {
+                unknown += 1;
+                continue;
+            };
+            let Some((from, reach_mm)) = self.entities.near_facts(*id, &slot) else {
+                self.move_loose(*id, *to);
+                continue;
+            };
+            if from != *to {
+                self.clients.touch_near(&from, reach_mm);
+                self.clients.touch_near(to, reach_mm);
+                if let Some(owner) = self.entities.extra(&slot).owner {
+                    self.touch_if_capped(owner);
+                }
             }
+            if let Some(group) = self.entities.group(&slot) {
+                self.moves[group].push((*id, *to));
+            }
+        }
+        for (group, moves) in self.entities.groups.iter_mut().zip(&mut self.moves) {
+            group.index.update_batch(moves);
+            moves.clear();
         }
         unknown
     }
 
+    /// Moves an entity that no index holds.
+    fn move_loose(&mut self, id: NetworkId, to: WorldPosition) {
+        let Some(facts) = self.entities.facts(id) else {
+            return;
+        };
+        if facts.position == Some(to) {
+            return;
+        }
+        if facts.rule == Rule::Near && facts.follows.is_none() {
+            // It had no position until now, so from here on an index holds it.
+            self.insert(
+                id,
+                Facts {
+                    position: Some(to),
+                    ..facts
+                },
+            );
+            self.moves.resize_with(self.entities.groups.len(), Vec::new);
+            return;
+        }
+        self.entities.set_loose_position(id, to);
+        match (facts.rule, facts.owner) {
+            (Rule::Always, _) => self.clients.touch_capped(),
+            (Rule::Near, Some(owner)) => self.touch_if_capped(owner),
+            _ => {}
+        }
+    }
+
+    fn touch_if_capped(&mut self, id: ClientId) {
+        if let Some(client) = self.clients.get(id)
+            && client.set.len() > client.facts.max_visible
+        {
+            self.clients.touch_id(id);
+        }
+    }
+
     /// Removes an entity, and returns whether it was stored.
     pub fn remove(&mut self, id: NetworkId) -> bool {
-        self.entities.remove(&id).is_some()
+        self.clients.touch_viewers(&self.entities, id);
+        self.entities.take(id)
     }
 
     /// Adds a client without areas, or replaces what is known of it; returns whether it is new.
     pub fn add_client(&mut self, id: ClientId, facts: ClientFacts) -> bool {
-        if let Some(client) = self.clients.get_mut(&id) {
-            client.facts = facts;
+        let clients = &mut self.clients;
+        if let Some(&slot) = clients.slots.get(&id) {
+            if let Some(client) = &mut clients.all[slot as usize]
+                && client.facts != facts
+            {
+                client.facts = facts;
+                clients.touch(slot);
+            }
             return false;
         }
-        self.clients.insert(
-            id,
-            Client {
-                facts,
-                areas: Vec::new(),
-                set: ClientInterestSet::new(id),
-                transitions: InterestTransitions::default(),
-                left: Vec::new(),
-            },
-        );
+        let slot = clients.free.pop().unwrap_or_else(|| {
+            clients.all.push(None);
+            clients.is_waiting.push(false);
+            u32::try_from(clients.all.len() - 1).expect("fewer than 2^32 clients at a time")
+        });
+        clients.all[slot as usize] = Some(Box::new(Client::new(id, facts)));
+        clients.slots.insert(id, slot);
+        clients.touch(slot);
         true
     }
 
     /// Replaces the areas of a client, and returns whether it is known.
     pub fn set_areas(&mut self, id: ClientId, areas: &[Area]) -> bool {
-        let Some(client) = self.clients.get_mut(&id) else {
+        let clients = &mut self.clients;
+        let Some(&slot) = clients.slots.get(&id) else {
             return false;
         };
+        let Some(client) = &mut clients.all[slot as usize] else {
+            return false;
+        };
+        if client.areas == areas {
+            return true;
+        }
         client.areas.clear();
         client.areas.extend_from_slice(areas);
+        // A client that moves a little stays in its cells.
+        if !areas.iter().map(Cells::of).eq(client.cells.iter().copied()) {
+            for cells in client.cells.drain(..) {
+                clients.grid.remove(slot, &cells);
+            }
+            client.cells.extend(areas.iter().map(Cells::of));
+            for cells in &client.cells {
+                clients.grid.insert(slot, cells);
+            }
+        }
+        clients.touch(slot);
         true
     }
 
-    /// Removes a client and its set, and returns whether it was known.
-    pub fn remove_client(&mut self, id: ClientId) -> bool {
-        self.clients.remove(&id).is_some()
+    /// Returns the areas of a client.
+    #[must_use]
+    pub fn areas(&self, id: ClientId) -> Option<&[Area]> {
+        self.clients.get(id).map(|client| client.areas.as_slice())
     }
 
-    /// Brings every set up to date.
-    pub fn update(&mut self) -> UpdateReport {
-        let mut report = UpdateReport::default();
-        for (&id, client) in &mut self.clients {
-            let near = |facts: &Facts| {
-                facts.position.is_some_and(|at| {
-                    client.areas.iter().any(|area| {
-                        let radius = area.radius_mm.saturating_add(facts.reach_mm);
-                        at.is_within(&area.center, i128::try_from(radius).unwrap_or(i128::MAX))
-                    })
-                })
-            };
-            let members: Vec<_> = self
-                .entities
-                .iter()
-                .filter(|(_, facts)| {
-                    facts.rule != Rule::Never
-                        && facts.layers.intersects(client.facts.layers)
-                        && (facts.rule == Rule::Always || facts.owner == Some(id) || near(facts))
-                })
-                .map(|(id, _)| *id)
-                .collect();
-            client.set.rotate(members);
-            client.transitions = client.set.compute_transitions();
-            client.left.clear();
-            client
-                .left
-                .extend(client.transitions.exited.iter().map(|id| {
-                    let stored = self.entities.contains_key(id);
-                    (
-                        *id,
-                        if stored {
-                            ExitReason::Distance
-                        } else {
-                            ExitReason::Destroyed
-                        },
-                    )
-                }));
-            report.examined += 1;
-            report.changed += usize::from(!client.transitions.is_empty());
-            report.entered += client.transitions.entered.len();
-            report.exited += client.transitions.exited.len();
+    /// Removes a client and its set, and returns whether it was known. What it owns stays.
+    pub fn remove_client(&mut self, id: ClientId) -> bool {
+        let clients = &mut self.clients;
+        let Some(slot) = clients.slots.remove(&id) else {
+            return false;
+        };
+        if let Some(client) = clients.all[slot as usize].take() {
+            for cells in &client.cells {
+                clients.grid.remove(slot, cells);
+            }
         }
-        report
+        if clients.is_waiting[slot as usize] {
+            clients.is_waiting[slot as usize] = false;
+            clients.waiting.retain(|other| *other != slot);
+        }
+        clients.free.push(slot);
+        self.changed.retain(|other| *other != id);
+        true
+    }
+
+    /// Returns the clients, in the order of their ids.
+    pub fn clients(&self) -> impl ExactSizeIterator<Item = ClientId> + '_ {
+        self.clients.slots.keys().copied()
     }
 
     /// Returns the clients whose set or view changed in the last update, in the order of their ids.
-    pub fn changed(&self) -> impl Iterator<Item = ClientId> + '_ {
-        let changed =
-            |(id, client): (&ClientId, &Client)| (!client.transitions.is_empty()).then_some(*id);
-        self.clients.iter().filter_map(changed)
+    pub fn changed(&self) -> impl ExactSizeIterator<Item = ClientId> + '_ {
+        self.changed.iter().copied()
     }
 
-    /// Returns a client's exact set.
+    /// Returns a client's exact set, as of the last update.
     #[must_use]
     pub fn set(&self, id: ClientId) -> Option<&ClientInterestSet> {
-        self.clients.get(&id).map(|client| &client.set)
+        self.clients.get(id).map(|client| &client.set)
     }
 
     /// Returns what changed in a client's set in the last update.
     #[must_use]
     pub fn transitions(&self, id: ClientId) -> Option<&InterestTransitions> {
-        self.clients.get(&id).map(|client| &client.transitions)
+        self.clients.get(id).map(|client| &client.transitions)
     }
 
     /// Returns what is replicated to a client, and what changed about that in the last update.
     #[must_use]
     pub fn view(&self, id: ClientId) -> Option<View<'_>> {
-        self.clients.get(&id).map(|client| View {
-            members: client.set.members(),
-            entered: &client.transitions.entered,
-            exited: &client.left,
+        self.clients.get(id).map(View::of)
+    }
+
+    /// Returns who entered and left sets in the last update and why: clients in the order of their
+    /// ids, of each first who left, then who entered.
+    ///
+    /// ```
+    /// use nebula_math::WorldPosition;
+    /// use nebula_multiplayer::interest::{
+    ///     Area, Change, ClientFacts, EnterReason, Facts, Interest, Rule,
+    /// };
+    /// use nebula_multiplayer::{ClientId, NetworkId};
+    ///
+    /// let mut interest = Interest::new();
+    /// interest.add_client(ClientId::new(1), ClientFacts::default());
+    /// let score = Facts { rule: Rule::Always, ..Facts::default() };
+    /// interest.insert(NetworkId::new(0, 0), score);
+    /// interest.update();
+    /// let event = interest.events().next().unwrap();
+    /// assert_eq!(event.change, Change::Entered(EnterReason::Always));
+    /// ```
+    pub fn events(&self) -> impl Iterator<Item = InterestEvent> + '_ {
+        let clients = self.changed.iter().filter_map(|id| self.clients.get(*id));
+        clients.flat_map(move |client| {
+            let event = |entity, change| InterestEvent {
+                client: client.id,
+                entity,
+                change,
+            };
+            let exited = client.left.iter();
+            let entered = client.transitions.entered.iter();
+            exited
+                .map(move |(id, reason)| event(*id, Change::Exited(*reason)))
+                .chain(
+                    entered.map(move |id| {
+                        event(*id, Change::Entered(client.why_in(&self.entities, *id)))
+                    }),
+                )
         })
+    }
+
+    /// Returns the clients whose view holds an entity, in the order of their ids. It reads the views
+    /// of those clients that can see it.
+    #[must_use]
+    pub fn viewers(&self, id: NetworkId) -> Vec<ClientId> {
+        let clients = self.clients.slots.keys();
+        let sees = |client: &ClientId| self.view(*client).is_some_and(|view| view.contains(id));
+        clients.copied().filter(sees).collect()
+    }
+
+    /// Returns why an entity is or is not replicated to a client.
+    #[must_use]
+    pub fn explain(&self, client: ClientId, entity: NetworkId) -> Explanation {
+        let slot = self.clients.slots.get(&client);
+        let pending = slot.is_some_and(|slot| self.clients.is_waiting[*slot as usize]);
+        let found = self.clients.get(client).ok_or(client);
+        Explanation::new(&self.entities, found, entity, pending)
     }
 }

@@ -27,6 +27,7 @@ pub(super) struct Marks {
     places: Vec<u32>,
     only_previous: Vec<NetworkId>,
     only_current: Vec<NetworkId>,
+    buffer: Vec<NetworkId>,
 }
 
 thread_local! {
@@ -39,6 +40,16 @@ pub(super) fn with_marks<R>(f: impl FnOnce(&mut Marks) -> R) -> R {
 }
 
 impl Marks {
+    /// Lends an empty list that keeps its memory.
+    pub(super) fn take_buffer(&mut self) -> Vec<NetworkId> {
+        core::mem::take(&mut self.buffer)
+    }
+
+    pub(super) fn return_buffer(&mut self, mut buffer: Vec<NetworkId>) {
+        buffer.clear();
+        self.buffer = buffer;
+    }
+
     /// Enters the places of a list, or returns `false`, having entered nothing, if an index comes
     /// twice or is too large.
     fn enter(&mut self, ids: &[NetworkId]) -> bool {

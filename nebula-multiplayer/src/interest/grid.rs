@@ -1,0 +1,214 @@
+//! Which clients may be near a position: a coarse grid over the clients' areas.
+//!
+//! An area lies in the cells that its outer sphere touches, at a level where that is at most eight.
+//! A moved entity then costs one lookup per level in use, which is one or two.
+
+use std::collections::HashMap;
+
+use nebula_math::WorldPosition;
+
+use super::Area;
+
+/// The smallest cells have 2^16 mm, about 66 m.
+const SMALLEST: u32 = 16;
+/// With cells of 2^127 mm the universe has eight.
+const LARGEST: u32 = 127;
+
+/// The cells of one area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cells {
+    level: u32,
+    low: [i128; 3],
+    high: [i128; 3],
+}
+
+impl Cells {
+    pub(super) fn of(area: &Area) -> Self {
+        let outer = area.radius_mm.saturating_add(area.margin_mm);
+        let bits = u128::BITS - outer.leading_zeros();
+        // A cell is at least as wide as the sphere, which thus touches two at most along an axis.
+        Self::around(&area.center, outer, (bits + 1).clamp(SMALLEST, LARGEST))
+    }
+
+    fn around(center: &WorldPosition, reach: u128, level: u32) -> Self {
+        let center = center.to_array();
+        Self {
+            level,
+            low: center.map(|c| c.saturating_sub_unsigned(reach) >> level),
+            high: center.map(|c| c.saturating_add_unsigned(reach) >> level),
+        }
+    }
+
+    /// Returns whether there are few enough cells to look at each.
+    fn are_few(&self) -> bool {
+        (0..3).all(|axis| self.high[axis].abs_diff(self.low[axis]) <= 2)
+    }
+
+    fn each(&self, mut f: impl FnMut(Key)) {
+        for x in self.low[0]..=self.high[0] {
+            for y in self.low[1]..=self.high[1] {
+                for z in self.low[2]..=self.high[2] {
+                    f((self.level, [x, y, z]));
+                }
+            }
+        }
+    }
+}
+
+type Key = (u32, [i128; 3]);
+
+/// The areas of all clients, by cell. Positions are the players' doing, so the keys are hashed with a
+/// secret; the map is only asked, never walked.
+#[derive(Debug, Default)]
+pub(super) struct AreaGrid {
+    cells: HashMap<Key, Cell>,
+    /// Levels in use, with the number of areas on each.
+    levels: Vec<(u32, usize)>,
+}
+
+/// Clients with an area here; a client is named once for each of its areas.
+#[derive(Debug, Default)]
+struct Cell {
+    clients: Vec<u32>,
+    /// The last round in which all of them were found to be waiting for a look already.
+    done: Option<u64>,
+}
+
+impl AreaGrid {
+    pub(super) fn insert(&mut self, client: u32, cells: &Cells) {
+        match self
+            .levels
+            .iter_mut()
+            .find(|(level, _)| *level == cells.level)
+        {
+            Some((_, count)) => *count += 1,
+            None => self.levels.push((cells.level, 1)),
+        }
+        cells.each(|key| {
+            let cell = self.cells.entry(key).or_default();
+            cell.clients.push(client);
+            cell.done = None;
+        });
+    }
+
+    pub(super) fn remove(&mut self, client: u32, cells: &Cells) {
+        if let Some(at) = self
+            .levels
+            .iter()
+            .position(|(level, _)| *level == cells.level)
+        {
+            self.levels[at].1 -= 1;
+            if self.levels[at].1 == 0 {
+                self.levels.swap_remove(at);
+            }
+        }
+        cells.each(|key| {
+            let Some(cell) = self.cells.get_mut(&key) else {
+                return;
+            };
+            if let Some(at) = cell.clients.iter().position(|other| *other == client) {
+                cell.clients.swap_remove(at);
+            }
+            if cell.clients.is_empty() {
+                self.cells.remove(&key);
+            }
+        });
+    }
+
+    /// Asks about every client with an area that may reach a position from `reach` millimetres
+    /// farther than its own size; returns `false`, having asked nothing, if that is too wide for
+    /// the grid.
+    ///
+    /// `ask` returns whether the client waits for a look now. Cells of which all clients do are
+    /// skipped for the rest of the round.
+    pub(super) fn visit(
+        &mut self,
+        at: &WorldPosition,
+        reach: u128,
+        round: u64,
+        mut ask: impl FnMut(u32) -> bool,
+    ) -> bool {
+        for at_level in 0..self.levels.len() {
+            let cells = Cells::around(at, reach, self.levels[at_level].0);
+            if !cells.are_few() {
+                return false;
+            }
+        }
+        for at_level in 0..self.levels.len() {
+            let cells = Cells::around(at, reach, self.levels[at_level].0);
+            cells.each(|key| {
+                let Some(cell) = self.cells.get_mut(&key) else {
+                    return;
+                };
+                if cell.done != Some(round) {
+                    // Every client is asked, also after one that need not look.
+                    let mut waiting = true;
+                    for client in &cell.clients {
+                        waiting &= ask(*client);
+                    }
+                    if waiting {
+                        cell.done = Some(round);
+                    }
+                }
+            });
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visited(grid: &mut AreaGrid, at: WorldPosition, reach: u128) -> Vec<u32> {
+        let mut found = Vec::new();
+        assert!(grid.visit(&at, reach, 1, |client| {
+            found.push(client);
+            false
+        }));
+        found
+    }
+
+    #[test]
+    fn every_point_of_a_sphere_finds_it_at_the_ends_of_the_universe() {
+        for center in [
+            WorldPosition::MIN,
+            WorldPosition::MAX,
+            WorldPosition::new(-1, 0, 1 << 32),
+        ] {
+            for radius in [0, 1, 65_535, 65_536, 1 << 64, 1 << 126, u128::MAX] {
+                let area = Area::new(center, radius);
+                let mut grid = AreaGrid::default();
+                grid.insert(7, &Cells::of(&area));
+                let far = center.x.saturating_add_unsigned(radius);
+                let near = center.x.saturating_sub_unsigned(radius);
+                for x in [far, near, center.x] {
+                    let at = WorldPosition::new(x, center.y, center.z);
+                    assert_eq!(visited(&mut grid, at, 0), [7], "{area:?} {at:?}");
+                }
+                grid.remove(7, &Cells::of(&area));
+                assert!(grid.cells.is_empty() && grid.levels.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_whose_clients_all_wait_is_skipped() {
+        let mut grid = AreaGrid::default();
+        let area = Area::new(WorldPosition::new(-5, 0, 0), 3);
+        grid.insert(1, &Cells::of(&area));
+        grid.insert(2, &Cells::of(&area));
+        let mut asked = 0;
+        for _ in 0..3 {
+            grid.visit(&area.center, 0, 9, |_| {
+                asked += 1;
+                true
+            });
+        }
+        assert_eq!(asked, 2, "the first visit asks both, the others none");
+        assert!(
+            !grid.visit(&area.center, 1 << 40, 10, |_| true),
+            "too wide for 2^16 mm cells"
+        );
+    }
+}
