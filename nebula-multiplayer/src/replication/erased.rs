@@ -29,6 +29,7 @@ pub(crate) trait Erased: Send + Sync {
     fn type_name(&self) -> &'static str;
     fn is_position(&self) -> bool;
     fn has_summary_tick(&self) -> bool;
+    fn has_references(&self) -> bool;
     fn register(&self, world: &mut World) -> ComponentId;
     fn scanner(&self, world: &mut World) -> Box<dyn Scan>;
 
@@ -70,6 +71,10 @@ impl<C: Component> Erased for Plain<C> {
 
     fn has_summary_tick(&self) -> bool {
         C::HAS_SUMMARY_TICK
+    }
+
+    fn has_references(&self) -> bool {
+        false
     }
 
     fn register(&self, world: &mut World) -> ComponentId {
@@ -142,6 +147,10 @@ where
 
     fn has_summary_tick(&self) -> bool {
         C::HAS_SUMMARY_TICK
+    }
+
+    fn has_references(&self) -> bool {
+        true
     }
 
     fn register(&self, world: &mut World) -> ComponentId {

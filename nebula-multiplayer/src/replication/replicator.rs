@@ -1,0 +1,567 @@
+//! The replicator: from the world to every client's due list, once a tick.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::change_detection::{DetectChangesMut, Ref};
+use bevy_ecs::entity::Entity;
+use bevy_ecs::lifecycle::Remove;
+use bevy_ecs::observer::{Observer, On};
+use bevy_ecs::query::With;
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Query, ResMut, SystemState};
+use bevy_ecs::world::{World, WorldId};
+use nebula_math::WorldPosition;
+
+use super::ids::{NetworkIds, Replicate, table_index};
+use super::record::DespawnReason;
+use super::registry::Kinds;
+use super::scan::{Scan, Scanner, each_changed};
+use super::settings::ReplicationSettings;
+use super::stats::ReplicationStats;
+use super::store::{Shared, Subscriber};
+use super::viewer::{News, Viewer};
+use crate::interest::{ExitReason, Interest, OwnedBy};
+use crate::{ClientId, NetworkId, Tick};
+
+/// Replicated entities that lost a component, the position or their owner.
+#[derive(Resource, Debug, Default)]
+struct Losses(Vec<Entity>);
+
+type Positions = Query<'static, 'static, (Entity, Ref<'static, WorldPosition>), With<Replicate>>;
+
+/// What is bound to one world: queries remember when they last ran.
+struct Eyes {
+    world: WorldId,
+    positions: SystemState<Positions>,
+    owners: Box<dyn Scan>,
+    kinds: Vec<Box<dyn Scan>>,
+}
+
+/// Server-side replication for all clients.
+pub(crate) struct Replicator {
+    shared: Shared,
+    viewers: Vec<Option<Viewer>>,
+    by_client: BTreeMap<ClientId, u32>,
+    free: Vec<u32>,
+    settings: ReplicationSettings,
+    eyes: Option<Eyes>,
+    news: News,
+    changed: Vec<Entity>,
+    moved: Vec<(u32, WorldPosition)>,
+    /// Rows looked at in the last tick.
+    scanned: usize,
+}
+
+impl core::fmt::Debug for Replicator {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Replicator")
+            .field("clients", &self.by_client.len())
+            .field("stores", &self.shared.stores.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Replicator {
+    /// Returns a replicator without clients.
+    pub(crate) fn new(kinds: Kinds, settings: ReplicationSettings) -> Self {
+        for (_, kind) in kinds.iter() {
+            if !kind.erased.has_summary_tick() {
+                tracing::warn!(
+                    kind = kind.name(),
+                    component = kind.erased.type_name(),
+                    "looking for changes visits every entity; add #[component(summary_tick)]"
+                );
+            }
+        }
+        Self {
+            shared: Shared::new(kinds),
+            viewers: Vec::new(),
+            by_client: BTreeMap::new(),
+            free: Vec::new(),
+            settings,
+            eyes: None,
+            news: News::default(),
+            changed: Vec::new(),
+            moved: Vec::new(),
+            scanned: 0,
+        }
+    }
+
+    /// Adds a client that knows nothing.
+    pub(crate) fn add_client(&mut self, client: ClientId) {
+        if self.by_client.contains_key(&client) {
+            return;
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.viewers.push(None);
+            u32::try_from(self.viewers.len() - 1).expect("fewer than 2^32 clients")
+        });
+        let kinds = self.shared.kinds.len();
+        let viewer = Viewer::new(client, number, kinds, self.settings);
+        self.viewers[table_index(number)] = Some(viewer);
+        self.by_client.insert(client, number);
+    }
+
+    /// Removes a client and everything kept for it.
+    pub(crate) fn remove_client(&mut self, client: ClientId) {
+        let Some(number) = self.by_client.remove(&client) else {
+            return;
+        };
+        let Some(viewer) = self.viewers[table_index(number)].take() else {
+            return;
+        };
+        for slot in viewer.by_id.values() {
+            let store = viewer.slots[table_index(*slot)].store;
+            let subscriber = Subscriber {
+                viewer: number,
+                slot: *slot,
+            };
+            self.shared.unsubscribe(store, subscriber);
+        }
+        self.free.push(number);
+    }
+
+    /// Says which entity is the client's own.
+    pub(crate) fn set_own(&mut self, client: ClientId, own: Option<NetworkId>) {
+        if let Some(viewer) = self.viewer_mut(client)
+            && viewer.own != own
+        {
+            viewer.own = own;
+            viewer.own_signal.due = true;
+        }
+    }
+
+    /// Takes in a tick: changes of the world, then who sees what. The interest is up to date.
+    pub(crate) fn tick(&mut self, world: &mut World, interest: &Interest, tick: Tick) {
+        self.shared.tick = tick;
+        self.watch(world);
+        self.settle_news(tick);
+        let gone = self.take_ids(world);
+        self.collect(world);
+        self.follow_views(world, interest, &gone);
+        for viewer in self.viewers.iter_mut().flatten() {
+            viewer.admit(&self.shared, tick);
+        }
+        self.expire(tick);
+    }
+
+    /// Appends one body for a client; see [`Viewer::write`].
+    pub(crate) fn write(
+        &mut self,
+        interest: &Interest,
+        client: ClientId,
+        packet: u64,
+        room: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(number) = self.by_client.get(&client) else {
+            return false;
+        };
+        let Some(viewer) = &mut self.viewers[table_index(*number)] else {
+            return false;
+        };
+        viewer.write(&self.shared, interest.view(client), packet, room, out)
+    }
+
+    /// Returns the shared state and the viewers in the order of their client ids, to write bodies
+    /// for many clients at once.
+    pub(crate) fn split(&mut self) -> (&Shared, Vec<&mut Viewer>) {
+        let mut viewers: Vec<&mut Viewer> = self.viewers.iter_mut().flatten().collect();
+        viewers.sort_unstable_by_key(|viewer| viewer.client);
+        (&self.shared, viewers)
+    }
+
+    /// Notes that a packet arrived.
+    pub(crate) fn acked(&mut self, client: ClientId, packet: u64) {
+        let Some(number) = self.by_client.get(&client) else {
+            return;
+        };
+        if let Some(viewer) = &mut self.viewers[table_index(*number)] {
+            viewer.acked(packet, &self.shared, &mut self.news);
+        }
+        let tick = self.shared.tick;
+        self.settle_news(tick);
+    }
+
+    /// Notes that a packet is lost.
+    pub(crate) fn lost(&mut self, client: ClientId, packet: u64) {
+        let tick = self.shared.tick;
+        if let Some(viewer) = self.viewer_mut(client) {
+            viewer.lost(packet, tick);
+        }
+    }
+
+    /// Has everything sent to a client anew.
+    pub(crate) fn reset_client(&mut self, client: ClientId) {
+        // From the next tick on: packets of this one may be under way already.
+        let tick = self.shared.tick.next();
+        let Some(&number) = self.by_client.get(&client) else {
+            return;
+        };
+        let mut freed = Vec::new();
+        if let Some(viewer) = &mut self.viewers[table_index(number)] {
+            viewer.reset(tick, &mut freed);
+        }
+        self.unsubscribe(number, &freed);
+    }
+
+    /// The client lacks what it should have kept of these slots.
+    pub(crate) fn request_full(&mut self, client: ClientId, slots: &[u32]) {
+        let tick = self.shared.tick;
+        if let Some(viewer) = self.viewer_mut(client) {
+            for slot in slots {
+                viewer.request_full(*slot, tick);
+            }
+        }
+    }
+
+    /// Returns the hash of what the acknowledgements so far prove delivered.
+    pub(crate) fn view_hash(&self, client: ClientId) -> u64 {
+        self.viewer(client).map_or(0, |viewer| viewer.hash)
+    }
+
+    /// Returns whether something is due for a client.
+    pub(crate) fn wants_to_send(&self, client: ClientId) -> bool {
+        self.viewer(client).is_some_and(Viewer::wants_to_send)
+    }
+
+    /// Returns what was sent to a client.
+    pub(crate) fn stats(&self, client: ClientId) -> Option<&ReplicationStats> {
+        self.viewer(client).map(|viewer| &viewer.stats)
+    }
+
+    /// Returns the kinds.
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.shared.kinds
+    }
+
+    /// Returns how many rows the last tick looked at while it searched for changes.
+    pub(crate) fn scanned(&self) -> usize {
+        self.scanned
+    }
+
+    /// Returns for how many entities encoded state is kept.
+    pub(crate) fn stored(&self) -> usize {
+        self.shared.stored()
+    }
+
+    /// Lets everything pass the gate, to show that a leak is caught.
+    #[cfg(feature = "testing")]
+    pub(crate) fn break_gate(&mut self, client: ClientId) {
+        if let Some(viewer) = self.viewer_mut(client) {
+            viewer.gate.broken = true;
+        }
+    }
+
+    fn viewer(&self, client: ClientId) -> Option<&Viewer> {
+        let number = self.by_client.get(&client)?;
+        self.viewers.get(table_index(*number))?.as_ref()
+    }
+
+    fn viewer_mut(&mut self, client: ClientId) -> Option<&mut Viewer> {
+        let number = self.by_client.get(&client)?;
+        self.viewers.get_mut(table_index(*number))?.as_mut()
+    }
+
+    /// Sets up queries and observers when the world is new.
+    fn watch(&mut self, world: &mut World) {
+        if self
+            .eyes
+            .as_ref()
+            .is_some_and(|eyes| eyes.world == world.id())
+        {
+            return;
+        }
+        let kinds = self.shared.kinds.clone();
+        let mut losses = Observer::new(|on: On<Remove<()>>, losses: Option<ResMut<Losses>>| {
+            if let Some(mut losses) = losses {
+                losses.bypass_change_detection().0.push(on.entity);
+            }
+        })
+        .with_component(world.register_component::<WorldPosition>())
+        .with_component(world.register_component::<OwnedBy>());
+        for (_, kind) in kinds.iter() {
+            losses = losses.with_component(kind.erased.register(world));
+        }
+        world.init_resource::<Losses>();
+        world.spawn(losses);
+        self.eyes = Some(Eyes {
+            world: world.id(),
+            positions: SystemState::new(world),
+            owners: Box::new(Scanner::<OwnedBy>::new(world)),
+            kinds: kinds
+                .iter()
+                .map(|(_, kind)| kind.erased.scanner(world))
+                .collect(),
+        });
+    }
+
+    /// Learns ids; returns those that are hidden and not gone.
+    fn take_ids(&mut self, world: &World) -> Vec<NetworkId> {
+        let Some(ids) = world.get_resource::<NetworkIds>() else {
+            return Vec::new();
+        };
+        let changes = ids.changes();
+        self.shared.note_ids(changes);
+        let hidden = changes.removed.iter().filter(|removed| !removed.gone);
+        hidden.map(|removed| removed.id).collect()
+    }
+
+    /// Finds what changed and marks it for everyone who sees it.
+    fn collect(&mut self, world: &mut World) {
+        let Some(mut eyes) = self.eyes.take() else {
+            return;
+        };
+        self.scanned = 0;
+        self.collect_positions(world, &mut eyes);
+        for (number, scan) in (1..).zip(&mut eyes.kinds) {
+            self.changed.clear();
+            self.scanned += scan.changed(world, &mut self.changed);
+            self.refresh_changed(world, 1 << number);
+        }
+        self.changed.clear();
+        self.scanned += eyes.owners.changed(world, &mut self.changed);
+        if let Some(mut losses) = world.get_resource_mut::<Losses>() {
+            self.changed.append(&mut losses.bypass_change_detection().0);
+        }
+        self.refresh_changed(world, u64::MAX);
+        self.eyes = Some(eyes);
+    }
+
+    fn collect_positions(&mut self, world: &World, eyes: &mut Eyes) {
+        let Ok(rows) = eyes.positions.get(world) else {
+            return;
+        };
+        let mut moved = core::mem::take(&mut self.moved);
+        moved.clear();
+        let shared = &self.shared;
+        self.scanned += each_changed(&rows, |entity, at| {
+            if let Some(place) = shared.find_entity(entity) {
+                moved.push((place, *at));
+            }
+        });
+        for (place, at) in moved.drain(..) {
+            let new = self.shared.store(place).position.is_none();
+            if self.shared.set_position(place, Some(at)) != 0 {
+                self.mark_all(place, 1, new);
+            }
+        }
+        self.moved = moved;
+    }
+
+    /// Encodes kinds of the changed entities anew, if anybody sees them.
+    fn refresh_changed(&mut self, world: &World, mask: u64) {
+        let changed = core::mem::take(&mut self.changed);
+        for &entity in &changed {
+            let Some(place) = self.shared.find_entity(entity) else {
+                continue;
+            };
+            let Ok(entity) = world.get_entity(entity) else {
+                continue;
+            };
+            let (has, owner) = (self.shared.store(place).has, self.shared.store(place).owner);
+            let bits = self.shared.refresh(place, entity, mask);
+            let listed = self.shared.store(place).has != has;
+            if bits != 0 || listed {
+                self.mark_all(place, bits, listed);
+            }
+            if self.shared.store(place).owner != owner {
+                self.change_owner(place);
+            }
+        }
+        self.changed = changed;
+    }
+
+    fn mark_all(&mut self, place: u32, bits: u64, listed: bool) {
+        let tick = self.shared.tick;
+        for subscriber in &self.shared.store(place).subscribers {
+            if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
+                viewer.mark(subscriber.slot, bits, tick);
+                if listed
+                    && viewer.slots[table_index(subscriber.slot)].phase
+                        == super::viewer::Phase::Spawning
+                {
+                    viewer.mark_notice(subscriber.slot, tick);
+                }
+            }
+        }
+    }
+
+    fn change_owner(&mut self, place: u32) {
+        let tick = self.shared.tick;
+        let store = self.shared.store(place);
+        let owner_only = self.shared.kinds.owner_only();
+        for subscriber in &store.subscribers {
+            if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
+                let allowed = allowed(owner_only, store.owner == Some(viewer.client));
+                viewer.set_allowed(subscriber.slot, allowed, tick);
+            }
+        }
+    }
+
+    /// Follows who came into and went out of each client's view.
+    fn follow_views(&mut self, world: &World, interest: &Interest, hidden: &[NetworkId]) {
+        let ids = world.get_resource::<NetworkIds>();
+        let clients: Vec<(ClientId, u32)> = self
+            .by_client
+            .iter()
+            .map(|(client, number)| (*client, *number))
+            .collect();
+        for (client, number) in clients {
+            let Some(view) = interest.view(client) else {
+                continue;
+            };
+            for (id, reason) in view.exited() {
+                let gone = *reason == ExitReason::Destroyed && !hidden.contains(id);
+                self.exit(number, *id, gone);
+            }
+            for id in view.entered() {
+                if let Some(entity) = ids.and_then(|ids| ids.entity(*id)) {
+                    self.enter(world, number, *id, entity);
+                }
+            }
+            let viewer = self.viewers[table_index(number)].as_mut();
+            let Some(viewer) = viewer else { continue };
+            viewer.areas.clear();
+            let areas = interest.areas(client).unwrap_or_default();
+            viewer.areas.extend_from_slice(areas);
+            if viewer.shown != view.members().len() {
+                self.reconcile(world, number, view.members());
+            }
+        }
+    }
+
+    /// Somebody brought the interest up to date between ticks: compares everything.
+    fn reconcile(&mut self, world: &World, number: u32, members: &[NetworkId]) {
+        let mut sorted = members.to_vec();
+        sorted.sort_unstable();
+        let Some(viewer) = &self.viewers[table_index(number)] else {
+            return;
+        };
+        let shown: Vec<NetworkId> = viewer
+            .by_id
+            .iter()
+            .filter(|(_, slot)| viewer.slots[table_index(**slot)].is_shown())
+            .map(|(id, _)| *id)
+            .collect();
+        let ids = world.get_resource::<NetworkIds>();
+        for id in shown {
+            if sorted.binary_search(&id).is_err() {
+                let gone = ids.and_then(|ids| ids.entity(id)).is_none();
+                self.exit(number, id, gone);
+            }
+        }
+        for id in sorted {
+            if let Some(entity) = ids.and_then(|ids| ids.entity(id)) {
+                self.enter(world, number, id, entity);
+            }
+        }
+    }
+
+    fn exit(&mut self, number: u32, id: NetworkId, gone: bool) {
+        let tick = self.shared.tick;
+        let Some(viewer) = &mut self.viewers[table_index(number)] else {
+            return;
+        };
+        let reason = if gone {
+            DespawnReason::Destroyed
+        } else {
+            DespawnReason::Left
+        };
+        let slot = viewer.by_id.get(&id).copied();
+        let freed = viewer.exit(id, reason, tick);
+        if let Some(slot) = slot {
+            self.mark_holders(number, slot);
+        }
+        if let Some(slot) = freed {
+            self.unsubscribe(number, &[slot]);
+        }
+    }
+
+    fn enter(&mut self, world: &World, number: u32, id: NetworkId, entity: Entity) {
+        let Some(viewer) = &mut self.viewers[table_index(number)] else {
+            return;
+        };
+        let Some((slot, new)) = viewer.enter(id) else {
+            return;
+        };
+        if new {
+            let subscriber = Subscriber {
+                viewer: number,
+                slot,
+            };
+            let place = self.shared.subscribe(world, id, entity, subscriber);
+            viewer.slot(slot).store = place;
+        }
+        let store = self.shared.store(viewer.slot(slot).store);
+        let owned = store.owner == Some(viewer.client);
+        viewer.slot(slot).allowed = allowed(self.shared.kinds.owner_only(), owned);
+        if viewer.own == Some(id) {
+            viewer.own_signal.due = true;
+        }
+    }
+
+    /// Has references to an entity sent again to a client that just learned of it, or lost it.
+    fn mark_holders(&mut self, number: u32, slot: u32) {
+        let tick = self.shared.tick;
+        let Some(viewer) = &mut self.viewers[table_index(number)] else {
+            return;
+        };
+        let entity = self.shared.store(viewer.slot(slot).store).entity;
+        for (holder, kind) in self.shared.holders(entity) {
+            if let Some(&holder) = viewer.by_id.get(holder) {
+                viewer.mark(holder, 1 << kind, tick);
+            }
+        }
+    }
+
+    fn settle_news(&mut self, tick: Tick) {
+        let mut news = core::mem::take(&mut self.news);
+        for (number, slot) in news.known.drain(..) {
+            self.mark_holders(number, slot);
+            if let Some(viewer) = &mut self.viewers[table_index(number)] {
+                let id = viewer.slot(slot).id;
+                if viewer.own == Some(id) {
+                    viewer.own_signal.due = true;
+                }
+            }
+        }
+        for (number, slot) in news.freed.drain(..) {
+            self.unsubscribe(number, &[slot]);
+        }
+        self.news = news;
+        let _ = tick;
+    }
+
+    fn expire(&mut self, tick: Tick) {
+        let mut freed = Vec::new();
+        for number in 0..u32::try_from(self.viewers.len()).unwrap_or(0) {
+            if let Some(viewer) = &mut self.viewers[table_index(number)] {
+                viewer.expire(tick, &mut freed);
+            }
+            if !freed.is_empty() {
+                self.unsubscribe(number, &freed);
+                freed.clear();
+            }
+        }
+    }
+
+    fn unsubscribe(&mut self, number: u32, slots: &[u32]) {
+        for &slot in slots {
+            let Some(viewer) = &self.viewers[table_index(number)] else {
+                return;
+            };
+            let store = viewer.slots[table_index(slot)].store;
+            let subscriber = Subscriber {
+                viewer: number,
+                slot,
+            };
+            self.shared.unsubscribe(store, subscriber);
+        }
+    }
+}
+
+/// Returns the bits of the kinds that somebody may get.
+fn allowed(owner_only: u64, owned: bool) -> u64 {
+    if owned { u64::MAX } else { !owner_only }
+}

@@ -1,0 +1,382 @@
+//! The shared store: what is known of each entity that somebody sees, encoded once for all.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::entity::Entity;
+use bevy_ecs::world::{EntityRef, World};
+use nebula_math::WorldPosition;
+
+use super::history::History;
+use super::ids::{IdChanges, table_index};
+use super::position::{self, Cell, PLACE_BYTES};
+use super::registry::Kinds;
+use crate::interest::OwnedBy;
+use crate::{ClientId, NetworkId, Tick};
+
+/// A step longer than this in one tick (67 km) starts a new history: sixteen shorter ones stay within
+/// the 32 bits that a history keeps of a position.
+const JUMP_MM: u128 = 1 << 26;
+
+/// No store.
+const NONE: u32 = u32::MAX;
+
+/// Somebody who sees an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Subscriber {
+    pub(crate) viewer: u32,
+    pub(crate) slot: u32,
+}
+
+/// Where an entity is and was.
+#[derive(Debug)]
+pub(crate) struct Moving {
+    pub(crate) at: WorldPosition,
+    pub(crate) low: [u32; 3],
+    pub(crate) tick: Tick,
+    pub(crate) cell: Cell,
+    /// Since when it is in that cell.
+    pub(crate) cell_tick: Tick,
+    pub(crate) place: [u8; PLACE_BYTES],
+    pub(crate) history: History,
+}
+
+impl Moving {
+    fn new(at: WorldPosition, tick: Tick) -> Self {
+        let mut history = History::default();
+        let low = position::low_bits(&at);
+        history.push(tick, low);
+        Self {
+            at,
+            low,
+            tick,
+            cell: Cell::of(&at),
+            cell_tick: tick,
+            place: position::place_bytes(position::place_of(&at)),
+            history,
+        }
+    }
+
+    fn move_to(&mut self, to: WorldPosition, tick: Tick) {
+        if self.at.chebyshev_distance(&to) > JUMP_MM {
+            self.history.clear();
+        }
+        self.low = position::low_bits(&to);
+        self.history.push(tick, self.low);
+        let cell = Cell::of(&to);
+        if cell != self.cell {
+            self.cell = cell;
+            self.cell_tick = tick;
+        }
+        self.place = position::place_bytes(position::place_of(&to));
+        self.at = to;
+        self.tick = tick;
+    }
+}
+
+/// An encoded component.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) references: Vec<Option<Entity>>,
+    pub(crate) tick: Tick,
+}
+
+/// What is known of one entity.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) id: NetworkId,
+    pub(crate) entity: Entity,
+    pub(crate) owner: Option<ClientId>,
+    /// Bits of the kinds it has; bit 0 is the position.
+    pub(crate) has: u64,
+    /// When a kind last came or went.
+    pub(crate) has_tick: Tick,
+    pub(crate) position: Option<Moving>,
+    /// By number of the kind, from 1.
+    encoded: Vec<Encoded>,
+    pub(crate) subscribers: Vec<Subscriber>,
+}
+
+impl Store {
+    /// Returns the encoded component of a kind; it means something only while `has` says so.
+    pub(crate) fn encoded(&self, kind: usize) -> &Encoded {
+        &self.encoded[kind - 1]
+    }
+
+    /// Returns when a kind last changed, its removal included.
+    pub(crate) fn tick_of(&self, kind: usize) -> Tick {
+        match (&self.position, kind) {
+            (Some(position), 0) => position.tick,
+            (None, 0) => self.has_tick,
+            _ => self.encoded[kind - 1].tick,
+        }
+    }
+}
+
+/// Every store, and what leads to them.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) kinds: Kinds,
+    pub(crate) tick: Tick,
+    pub(crate) stores: Vec<Store>,
+    /// By the index of the `NetworkId`.
+    places: Vec<u32>,
+    free: Vec<u32>,
+    /// By the index of the entity.
+    ids: Vec<Option<(Entity, NetworkId)>>,
+    /// Who refers to an entity, with which kind.
+    holders: BTreeMap<Entity, Vec<(NetworkId, usize)>>,
+    scratch: Vec<u8>,
+    references: Vec<Option<Entity>>,
+}
+
+impl Shared {
+    pub(crate) fn new(kinds: Kinds) -> Self {
+        Self {
+            kinds,
+            ..Self::default()
+        }
+    }
+
+    /// Learns which entities have which ids.
+    pub(crate) fn note_ids(&mut self, changes: &IdChanges) {
+        for removed in &changes.removed {
+            if let Some(place) = self.ids.get_mut(table_index(removed.entity.index_u32())) {
+                *place = None;
+            }
+        }
+        for &(id, entity) in &changes.added {
+            let place = table_index(entity.index_u32());
+            if place >= self.ids.len() {
+                self.ids.resize(place + 1, None);
+            }
+            self.ids[place] = Some((entity, id));
+        }
+    }
+
+    /// Returns the id of an entity.
+    pub(crate) fn id_of(&self, entity: Entity) -> Option<NetworkId> {
+        let (known, id) = (*self.ids.get(table_index(entity.index_u32()))?)?;
+        (known == entity).then_some(id)
+    }
+
+    /// Returns the entity with an id, as long as somebody sees it.
+    pub(crate) fn find(&self, id: NetworkId) -> Option<u32> {
+        let place = *self.places.get(table_index(id.index()))?;
+        let store = self.stores.get(table_index(place))?;
+        (store.id == id).then_some(place)
+    }
+
+    pub(crate) fn find_entity(&self, entity: Entity) -> Option<u32> {
+        self.find(self.id_of(entity)?)
+    }
+
+    pub(crate) fn store(&self, place: u32) -> &Store {
+        &self.stores[table_index(place)]
+    }
+
+    pub(crate) fn holders(&self, entity: Entity) -> &[(NetworkId, usize)] {
+        self.holders.get(&entity).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns how many entities are stored.
+    pub(crate) fn stored(&self) -> usize {
+        self.stores.len() - self.free.len()
+    }
+
+    /// Adds a subscriber; the first one has the entity encoded.
+    pub(crate) fn subscribe(
+        &mut self,
+        world: &World,
+        id: NetworkId,
+        entity: Entity,
+        subscriber: Subscriber,
+    ) -> u32 {
+        let place = self
+            .find(id)
+            .unwrap_or_else(|| self.encode_all(world, id, entity));
+        self.stores[table_index(place)].subscribers.push(subscriber);
+        place
+    }
+
+    /// Takes a subscriber away; with the last one goes the encoded state.
+    pub(crate) fn unsubscribe(&mut self, place: u32, subscriber: Subscriber) {
+        let store = &mut self.stores[table_index(place)];
+        store.subscribers.retain(|other| *other != subscriber);
+        if store.subscribers.is_empty() {
+            self.release(place);
+        }
+    }
+
+    fn release(&mut self, place: u32) {
+        let store = &mut self.stores[table_index(place)];
+        let id = store.id;
+        let referred: Vec<Entity> = store
+            .encoded
+            .iter()
+            .flat_map(|encoded| encoded.references.iter().flatten().copied())
+            .collect();
+        // A younger entity may have taken the index already.
+        let leads_here = &mut self.places[table_index(id.index())];
+        if *leads_here == place {
+            *leads_here = NONE;
+        }
+        // The generation after the last one ever: matches no id that is alive.
+        store.id = NetworkId::new(u32::MAX, u32::MAX);
+        store.position = None;
+        store.encoded.clear();
+        self.free.push(place);
+        for entity in referred {
+            self.forget_holder(entity, id);
+        }
+    }
+
+    fn forget_holder(&mut self, entity: Entity, id: NetworkId) {
+        if let Some(holders) = self.holders.get_mut(&entity) {
+            holders.retain(|(holder, _)| *holder != id);
+            if holders.is_empty() {
+                self.holders.remove(&entity);
+            }
+        }
+    }
+
+    fn encode_all(&mut self, world: &World, id: NetworkId, entity: Entity) -> u32 {
+        let mut store = Store {
+            id,
+            entity,
+            owner: None,
+            has: 0,
+            has_tick: self.tick,
+            position: None,
+            encoded: Vec::new(),
+            subscribers: Vec::new(),
+        };
+        store
+            .encoded
+            .resize_with(self.kinds.len() - 1, Encoded::default);
+        let place = if let Some(place) = self.free.pop() {
+            self.stores[table_index(place)] = store;
+            place
+        } else {
+            self.stores.push(store);
+            u32::try_from(self.stores.len() - 1).expect("fewer than 2^32 entities are seen")
+        };
+        let index = table_index(id.index());
+        if index >= self.places.len() {
+            self.places.resize(index + 1, NONE);
+        }
+        self.places[index] = place;
+        if let Ok(entity) = world.get_entity(entity) {
+            self.refresh(place, entity, u64::MAX);
+        }
+        place
+    }
+
+    /// Encodes the kinds of `mask` anew and returns the bits of those that differ from before.
+    pub(crate) fn refresh(&mut self, place: u32, entity: EntityRef<'_>, mask: u64) -> u64 {
+        let mut changed = 0;
+        let had = self.store(place).has;
+        if mask & 1 != 0 {
+            let at = entity.get::<WorldPosition>().copied();
+            changed |= self.set_position(place, at);
+        }
+        let kinds = self.kinds.clone();
+        for (number, kind) in kinds.iter() {
+            if mask & 1 << number != 0 {
+                changed |= self.refresh_kind(place, entity, number, kind);
+            }
+        }
+        let tick = self.tick;
+        let store = &mut self.stores[table_index(place)];
+        store.owner = entity.get::<OwnedBy>().map(|owner| owner.0);
+        if store.has != had {
+            store.has_tick = tick;
+        }
+        changed
+    }
+
+    /// Notes where an entity is; returns bit 0 if that is new.
+    pub(crate) fn set_position(&mut self, place: u32, at: Option<WorldPosition>) -> u64 {
+        let tick = self.tick;
+        let store = &mut self.stores[table_index(place)];
+        match (&mut store.position, at) {
+            (Some(position), Some(at)) if position.at == at => 0,
+            (Some(position), Some(at)) => {
+                position.move_to(at, tick);
+                1
+            }
+            (None, None) => 0,
+            (_, at) => {
+                store.has = store.has & !1 | u64::from(at.is_some());
+                store.has_tick = tick;
+                store.position = at.map(|at| Moving::new(at, tick));
+                1
+            }
+        }
+    }
+
+    fn refresh_kind(
+        &mut self,
+        place: u32,
+        entity: EntityRef<'_>,
+        number: usize,
+        kind: &super::Kind,
+    ) -> u64 {
+        let bit = 1_u64 << number;
+        self.scratch.clear();
+        self.references.clear();
+        let written = kind
+            .erased
+            .encode(entity, &mut self.scratch, &mut self.references);
+        let present = match written {
+            Ok(present) => present,
+            Err(error) => {
+                tracing::error!(kind = kind.name(), %error, "a component cannot be sent; its last value stands");
+                return 0;
+            }
+        };
+        if self.scratch.len() > kind.max_bytes() {
+            let (bytes, max) = (self.scratch.len(), kind.max_bytes());
+            tracing::error!(
+                kind = kind.name(),
+                bytes,
+                max,
+                "a component is too large to send; declare it `stream` or split it"
+            );
+            return 0;
+        }
+        let tick = self.tick;
+        let store = &mut self.stores[table_index(place)];
+        let id = store.id;
+        let encoded = &mut store.encoded[number - 1];
+        let had = store.has & bit != 0;
+        if had == present && encoded.bytes == self.scratch && encoded.references == self.references
+        {
+            return 0;
+        }
+        if had != present {
+            store.has ^= bit;
+            store.has_tick = tick;
+        }
+        encoded.bytes.clear();
+        encoded.bytes.extend_from_slice(&self.scratch);
+        encoded.tick = tick;
+        if encoded.references != self.references {
+            let before = core::mem::replace(&mut encoded.references, self.references.clone());
+            let now = core::mem::take(&mut self.references);
+            for entity in before.into_iter().flatten() {
+                if let Some(holders) = self.holders.get_mut(&entity) {
+                    holders.retain(|holder| *holder != (id, number));
+                }
+            }
+            for entity in now.iter().flatten() {
+                let holders = self.holders.entry(*entity).or_default();
+                if !holders.contains(&(id, number)) {
+                    holders.push((id, number));
+                }
+            }
+            self.references = now;
+        }
+        bit
+    }
+}

@@ -1,0 +1,683 @@
+//! One client's side of replication: which slots it has, what it knows, what is due.
+
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use core::cmp::Reverse;
+
+use super::dirty::Dirty;
+use super::ids::table_index;
+use super::record::{DespawnReason, MAX_SLOTS, bits};
+use super::settings::ReplicationSettings;
+use super::stats::ReplicationStats;
+use super::store::Shared;
+use super::viewhash;
+use crate::interest::Area;
+use crate::{ClientId, NetworkId, Tick};
+
+/// Where a slot stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nobody's.
+    Free,
+    /// In view, waiting for the governor; nothing was sent yet.
+    Waiting,
+    /// Parts of the full state are sent until all of them are acknowledged.
+    Spawning,
+    /// The client has the entity; changes are sent.
+    Live,
+    /// Out of view; the leave is sent until it is acknowledged.
+    Leaving(DespawnReason),
+    /// Left and acknowledged; the client may still hold its state.
+    Dormant,
+}
+
+/// How far a piece of state has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// The last packet it was in, plus one.
+    pub(crate) sent: u64,
+    /// The tick of the newest acknowledged packet it was in.
+    pub(crate) acked: Option<Tick>,
+}
+
+/// One entity as this client knows it.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: NetworkId,
+    pub(crate) store: u32,
+    /// Counts incarnations, so that a late acknowledgement meets nobody.
+    pub(crate) life: u32,
+    pub(crate) phase: Phase,
+    /// Bits of the kinds that are due.
+    pub(crate) dirty: u64,
+    /// The list of kinds, or the leave, is due.
+    pub(crate) notice: bool,
+    /// Since when something is due.
+    pub(crate) since: Tick,
+    /// The governor's order among those that appear.
+    pub(crate) order: u32,
+    /// The spawn is a difference to what the client kept.
+    pub(crate) kept: bool,
+    /// Bits of the kinds that this client may get.
+    pub(crate) allowed: u64,
+    pub(crate) position: Progress,
+    /// The tick of the newest acknowledged packet that named the cell.
+    pub(crate) cell: Option<Tick>,
+    /// The list of kinds while spawning, the leave after.
+    pub(crate) notice_progress: Progress,
+    /// By number of the kind, from 1.
+    pub(crate) kinds: Vec<Progress>,
+    /// Fragments of streams.
+    pub(crate) streams: Vec<super::stream::Sending>,
+    /// Bits of the kinds that count in the view hash.
+    counted: u64,
+    /// The life whose parts count in the view hash.
+    counted_life: u32,
+}
+
+impl Slot {
+    fn new(kinds: usize) -> Self {
+        Self {
+            id: NetworkId::new(u32::MAX, u32::MAX),
+            store: 0,
+            life: 0,
+            phase: Phase::Free,
+            dirty: 0,
+            notice: false,
+            since: Tick::default(),
+            order: 0,
+            kept: false,
+            allowed: 0,
+            position: Progress::default(),
+            cell: None,
+            notice_progress: Progress::default(),
+            kinds: vec![Progress::default(); kinds - 1],
+            streams: Vec::new(),
+            counted: 0,
+            counted_life: 0,
+        }
+    }
+
+    /// Forgets what the client was told.
+    fn forget(&mut self) {
+        self.kept = false;
+        self.position = Progress::default();
+        self.cell = None;
+        self.notice_progress = Progress::default();
+        self.kinds.fill(Progress::default());
+        self.streams.clear();
+    }
+
+    pub(crate) fn progress(&mut self, kind: usize) -> &mut Progress {
+        if kind == 0 {
+            &mut self.position
+        } else {
+            &mut self.kinds[kind - 1]
+        }
+    }
+
+    /// Whether the client may be told of this entity's state at all.
+    pub(crate) fn is_shown(&self) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Spawning | Phase::Live)
+    }
+}
+
+/// What one packet said about one slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) slot: u32,
+    pub(crate) life: u32,
+    pub(crate) bits: u64,
+    pub(crate) cell: bool,
+    pub(crate) notice: bool,
+}
+
+/// A packet that is neither acknowledged nor lost.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) packet: u64,
+    pub(crate) tick: Tick,
+    pub(crate) sent: Vec<Sent>,
+    /// Pieces of streams: slot, kind, version, piece.
+    pub(crate) pieces: Vec<super::stream::Piece>,
+    pub(crate) own: bool,
+    pub(crate) reset: bool,
+}
+
+/// A small piece of state about the client itself, sent until acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Signal {
+    pub(crate) due: bool,
+    pub(crate) sent: u64,
+}
+
+/// Everything about one client.
+#[derive(Debug)]
+pub(crate) struct Viewer {
+    pub(crate) client: ClientId,
+    /// Its number among the viewers.
+    pub(crate) number: u32,
+    pub(crate) slots: Vec<Slot>,
+    free: BinaryHeap<Reverse<u32>>,
+    pub(crate) by_id: BTreeMap<NetworkId, u32>,
+    pub(crate) dirty: Dirty,
+    /// Slots in phase `Waiting`, and perhaps some that are no more.
+    waiting: Vec<u32>,
+    /// Slots in phase `Dormant`, with life and end, oldest first.
+    dormant: VecDeque<(u32, u32, Tick)>,
+    pub(crate) flights: VecDeque<Flight>,
+    pub(crate) spare: Vec<Vec<Sent>>,
+    pub(crate) hash: u64,
+    pub(crate) own: Option<NetworkId>,
+    pub(crate) own_signal: Signal,
+    pub(crate) reset: Option<(Tick, Signal)>,
+    pub(crate) areas: Vec<Area>,
+    pub(crate) shown: usize,
+    pub(crate) plan: super::plan::Plan,
+    pub(crate) gate: super::gate::Gate,
+    pub(crate) stats: ReplicationStats,
+    pub(crate) settings: ReplicationSettings,
+}
+
+impl Viewer {
+    pub(crate) fn new(
+        client: ClientId,
+        number: u32,
+        kinds: usize,
+        settings: ReplicationSettings,
+    ) -> Self {
+        Self {
+            client,
+            number,
+            slots: Vec::new(),
+            free: BinaryHeap::new(),
+            by_id: BTreeMap::new(),
+            dirty: Dirty::default(),
+            waiting: Vec::new(),
+            dormant: VecDeque::new(),
+            flights: VecDeque::new(),
+            spare: Vec::new(),
+            hash: 0,
+            own: None,
+            own_signal: Signal::default(),
+            reset: None,
+            areas: Vec::new(),
+            shown: 0,
+            plan: super::plan::Plan::default(),
+            gate: super::gate::Gate::default(),
+            stats: ReplicationStats::new(kinds),
+            settings,
+        }
+    }
+
+    pub(crate) fn slot(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[table_index(slot)]
+    }
+
+    /// Marks kinds of a slot as due.
+    #[inline]
+    pub(crate) fn mark(&mut self, slot: u32, mask: u64, tick: Tick) {
+        let state = &mut self.slots[table_index(slot)];
+        if !matches!(state.phase, Phase::Spawning | Phase::Live) {
+            return;
+        }
+        let mask = mask & state.allowed;
+        if mask == 0 {
+            return;
+        }
+        if state.dirty == 0 && !state.notice {
+            state.since = tick;
+        }
+        state.dirty |= mask;
+        self.dirty.set(slot);
+    }
+
+    /// Marks the list of kinds, or the leave, as due.
+    pub(crate) fn mark_notice(&mut self, slot: u32, tick: Tick) {
+        let state = &mut self.slots[table_index(slot)];
+        if state.dirty == 0 && !state.notice {
+            state.since = tick;
+        }
+        state.notice = true;
+        self.dirty.set(slot);
+    }
+
+    /// Gives an entity that came into view a slot: the one it had if the client may remember it.
+    /// Returns the slot, and whether it must be subscribed.
+    pub(crate) fn enter(&mut self, id: NetworkId) -> Option<(u32, bool)> {
+        if let Some(&slot) = self.by_id.get(&id) {
+            let state = self.slot(slot);
+            if state.is_shown() {
+                return None;
+            }
+            state.phase = Phase::Waiting;
+            state.kept = true;
+            state.life = state.life.wrapping_add(1);
+            state.notice = false;
+            state.dirty = 0;
+            self.dirty.clear(slot);
+            self.waiting.push(slot);
+            self.shown += 1;
+            return Some((slot, false));
+        }
+        let slot = match self.free.pop() {
+            Some(Reverse(slot)) => slot,
+            None => {
+                let next = u32::try_from(self.slots.len()).ok()?;
+                if next >= MAX_SLOTS {
+                    return None;
+                }
+                self.slots.push(Slot::new(self.stats.kinds()));
+                next
+            }
+        };
+        let state = self.slot(slot);
+        state.id = id;
+        state.phase = Phase::Waiting;
+        state.life = state.life.wrapping_add(1);
+        state.forget();
+        state.dirty = 0;
+        state.notice = false;
+        self.by_id.insert(id, slot);
+        self.waiting.push(slot);
+        self.shown += 1;
+        Some((slot, true))
+    }
+
+    /// Takes an entity out of view. Returns the slot if it was freed at once.
+    pub(crate) fn exit(&mut self, id: NetworkId, reason: DespawnReason, tick: Tick) -> Option<u32> {
+        let slot = *self.by_id.get(&id)?;
+        let state = self.slot(slot);
+        if !state.is_shown() {
+            return None;
+        }
+        let unseen = state.phase == Phase::Waiting && !state.kept;
+        state.dirty = 0;
+        state.notice = false;
+        state.life = state.life.wrapping_add(1);
+        self.shown -= 1;
+        self.dirty.clear(slot);
+        if unseen {
+            self.free_slot(slot);
+            return Some(slot);
+        }
+        self.slot(slot).phase = Phase::Leaving(reason);
+        self.mark_notice(slot, tick);
+        None
+    }
+
+    pub(crate) fn free_slot(&mut self, slot: u32) {
+        let state = self.slot(slot);
+        let id = state.id;
+        state.phase = Phase::Free;
+        state.dirty = 0;
+        state.notice = false;
+        state.forget();
+        self.by_id.remove(&id);
+        self.dirty.clear(slot);
+        self.free.push(Reverse(slot));
+    }
+
+    /// Frees dormant slots whose time is over, or that are too many; appends them to `freed`.
+    pub(crate) fn expire(&mut self, tick: Tick, freed: &mut Vec<u32>) {
+        while let Some(&(slot, life, until)) = self.dormant.front() {
+            let state = &self.slots[table_index(slot)];
+            let stale = state.life != life || state.phase != Phase::Dormant;
+            let over = self.dormant.len() > self.settings.kept_max || !until.is_newer_than(tick);
+            if !stale && !over {
+                break;
+            }
+            self.dormant.pop_front();
+            if !stale {
+                self.free_slot(slot);
+                freed.push(slot);
+            }
+        }
+    }
+
+    /// Lets the nearest of those who wait be sent, as many as the governor allows.
+    pub(crate) fn admit(&mut self, shared: &Shared, tick: Tick) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let slots = &self.slots;
+        self.waiting
+            .retain(|slot| slots[table_index(*slot)].phase == Phase::Waiting);
+        let unsent = self.dirty.iter().filter(|slot| {
+            let state = &slots[table_index(*slot)];
+            state.phase == Phase::Spawning && state.notice_progress.sent == 0
+        });
+        let room = self.settings.spawns_per_tick.saturating_sub(unsent.count());
+        if room == 0 {
+            return;
+        }
+        let mut waiting = core::mem::take(&mut self.waiting);
+        let key = |slot: &u32| {
+            let state = &self.slots[table_index(*slot)];
+            (self.distance(shared, state.store), state.id)
+        };
+        if waiting.len() > room {
+            waiting.select_nth_unstable_by_key(room - 1, key);
+            let (first, _) = waiting.split_at_mut(room);
+            first.sort_unstable_by_key(key);
+        } else {
+            waiting.sort_unstable_by_key(key);
+        }
+        let room = room.min(waiting.len());
+        for (order, slot) in (0..).zip(waiting.drain(..room)) {
+            self.begin(shared, slot, tick);
+            self.slot(slot).order = order;
+        }
+        self.waiting = waiting;
+    }
+
+    /// Returns the distance from the nearest area, along the longest axis; 0 without a position.
+    pub(crate) fn distance(&self, shared: &Shared, store: u32) -> u128 {
+        let Some(moving) = &shared.store(store).position else {
+            return 0;
+        };
+        let areas = self.areas.iter();
+        areas
+            .map(|area| area.center.chebyshev_distance(&moving.at))
+            .min()
+            .unwrap_or(0)
+    }
+
+    fn begin(&mut self, shared: &Shared, slot: u32, tick: Tick) {
+        let state = &mut self.slots[table_index(slot)];
+        let store = shared.store(state.store);
+        state.phase = Phase::Spawning;
+        state.notice_progress = Progress::default();
+        let has = store.has & state.allowed;
+        for kind in bits(has & !shared.kinds.streams()) {
+            let acked = state.progress(kind).acked;
+            let known = acked.is_some_and(|acked| !store.tick_of(kind).is_newer_than(acked));
+            if !state.kept || !known {
+                state.dirty |= 1 << kind;
+            }
+        }
+        self.mark_notice(slot, tick);
+        self.slot(slot).since = tick;
+        let stats = &mut self.stats;
+        stats.spawns += 1;
+    }
+
+    /// Sends everything anew, as to a client that joins.
+    pub(crate) fn reset(&mut self, tick: Tick, freed: &mut Vec<u32>) {
+        self.flights.clear();
+        self.dormant.clear();
+        self.waiting.clear();
+        self.dirty.clear_all();
+        self.hash = 0;
+        for slot in 0..u32::try_from(self.slots.len()).unwrap_or(0) {
+            let state = self.slot(slot);
+            state.counted = 0;
+            state.life = state.life.wrapping_add(1);
+            state.dirty = 0;
+            state.notice = false;
+            state.forget();
+            match state.phase {
+                Phase::Free => {}
+                Phase::Leaving(_) | Phase::Dormant => {
+                    self.free_slot(slot);
+                    freed.push(slot);
+                }
+                Phase::Waiting | Phase::Spawning | Phase::Live => {
+                    state.phase = Phase::Waiting;
+                    self.waiting.push(slot);
+                }
+            }
+        }
+        self.reset = Some((tick, Signal { due: true, sent: 0 }));
+        self.own_signal = Signal {
+            due: self.own.is_some(),
+            sent: 0,
+        };
+    }
+
+    /// The client lost what it kept of a slot: everything about it is sent anew.
+    pub(crate) fn request_full(&mut self, slot: u32, tick: Tick) {
+        let Some(state) = self.slots.get_mut(table_index(slot)) else {
+            return;
+        };
+        // Whoever asks twice is answered once: only a spawn that builds on kept state can be incomplete.
+        if state.is_shown() && state.kept {
+            state.forget();
+            state.dirty = 0;
+            state.notice = false;
+            state.life = state.life.wrapping_add(1);
+            if state.phase != Phase::Waiting {
+                state.phase = Phase::Waiting;
+                self.waiting.push(slot);
+            }
+            self.dirty.clear(slot);
+        }
+        let _ = tick;
+    }
+
+    /// Says which kinds the client may get; those it may get no longer are removed from it.
+    pub(crate) fn set_allowed(&mut self, slot: u32, allowed: u64, tick: Tick) {
+        let state = self.slot(slot);
+        let changed = state.allowed ^ allowed;
+        if changed == 0 {
+            return;
+        }
+        state.allowed |= changed;
+        match state.phase {
+            Phase::Live => self.mark(slot, changed, tick),
+            Phase::Spawning => {
+                self.mark(slot, changed & allowed, tick);
+                self.mark_notice(slot, tick);
+            }
+            _ => {}
+        }
+        self.slot(slot).allowed = allowed;
+    }
+
+    /// Whether anything is due.
+    pub(crate) fn wants_to_send(&self) -> bool {
+        !self.dirty.is_empty()
+            || self.own_signal.due
+            || self.reset.as_ref().is_some_and(|(_, signal)| signal.due)
+    }
+
+    /// Notes that a packet arrived. Appends slots that became known, or left for good, to `news`.
+    pub(crate) fn acked(&mut self, packet: u64, shared: &Shared, news: &mut News) {
+        let Some(flight) = self.take_flight(packet) else {
+            return;
+        };
+        if flight.own && self.own_signal.sent == packet + 1 {
+            self.own_signal.sent = 0;
+        }
+        if flight.reset
+            && let Some((_, signal)) = &self.reset
+            && signal.sent == packet + 1
+        {
+            self.reset = None;
+        }
+        for sent in &flight.sent {
+            self.acked_slot(sent, flight.tick, packet, shared, news);
+        }
+        for piece in &flight.pieces {
+            super::stream::acked(self, piece);
+        }
+        self.recycle(flight);
+    }
+
+    fn acked_slot(
+        &mut self,
+        sent: &Sent,
+        tick: Tick,
+        packet: u64,
+        shared: &Shared,
+        news: &mut News,
+    ) {
+        let number = sent.slot;
+        let Some(state) = self.slots.get_mut(table_index(number)) else {
+            return;
+        };
+        if state.life != sent.life {
+            return;
+        }
+        if let Phase::Leaving(reason) = state.phase {
+            self.hash ^= viewhash::slot(number, state.counted, |kind| state_tick(state, kind));
+            state.counted = 0;
+            self.leave_acked(number, reason, tick, news);
+            return;
+        }
+        if state.counted_life != state.life {
+            // The first part of a new life: the client starts counting anew.
+            self.hash ^= viewhash::slot(number, state.counted, |kind| state_tick(state, kind));
+            state.counted = 0;
+            state.counted_life = state.life;
+        }
+        for kind in bits(sent.bits) {
+            let bit = 1_u64 << kind;
+            let before = state.progress(kind).acked;
+            if before.is_some_and(|before| before.is_newer_than(tick)) && state.counted & bit != 0 {
+                continue;
+            }
+            if state.counted & bit != 0 {
+                self.hash ^= viewhash::entry(number, kind, before.unwrap_or_default());
+            }
+            state.counted |= bit;
+            state.progress(kind).acked = Some(tick);
+            self.hash ^= viewhash::entry(number, kind, tick);
+        }
+        if sent.cell && !state.cell.is_some_and(|known| known.is_newer_than(tick)) {
+            state.cell = Some(tick);
+        }
+        if state.phase == Phase::Spawning {
+            if sent.notice {
+                let progress = &mut state.notice_progress;
+                if progress.sent == packet + 1 {
+                    progress.sent = u64::MAX;
+                }
+                if !progress
+                    .acked
+                    .is_some_and(|acked| acked.is_newer_than(tick))
+                {
+                    progress.acked = Some(tick);
+                }
+            }
+            self.finish_spawn(number, shared, news);
+        }
+    }
+
+    /// Makes a spawning slot live once the client has all of it.
+    fn finish_spawn(&mut self, number: u32, shared: &Shared, news: &mut News) {
+        let state = &mut self.slots[table_index(number)];
+        let store = shared.store(state.store);
+        let listed = state
+            .notice_progress
+            .acked
+            .is_some_and(|acked| !store.has_tick.is_newer_than(acked));
+        let has = store.has & state.allowed & !shared.kinds.streams();
+        let known = bits(has).all(|kind| state.progress(kind).acked.is_some());
+        if !listed || !known {
+            return;
+        }
+        state.phase = Phase::Live;
+        state.order = 0;
+        state.notice = false;
+        state.kept = false;
+        state.notice_progress = Progress::default();
+        let streams = store.has & state.allowed & shared.kinds.streams();
+        self.mark(number, streams, shared.tick);
+        if self.slot(number).dirty == 0 {
+            self.dirty.clear(number);
+        }
+        news.known.push((self.number, number));
+    }
+
+    fn leave_acked(&mut self, slot: u32, reason: DespawnReason, tick: Tick, news: &mut News) {
+        let grace = self.settings.grace_ticks;
+        let keeps = grace > 0 && self.settings.kept_max > 0;
+        let state = self.slot(slot);
+        state.notice = false;
+        if reason == DespawnReason::Destroyed || !keeps {
+            self.free_slot(slot);
+            news.freed.push((self.number, slot));
+            return;
+        }
+        state.phase = Phase::Dormant;
+        let life = state.life;
+        let until = Tick::new(tick.get().wrapping_add(grace));
+        self.dirty.clear(slot);
+        self.dormant.push_back((slot, life, until));
+    }
+
+    /// Notes that a packet is lost: what it said and no later one did is due again.
+    pub(crate) fn lost(&mut self, packet: u64, tick: Tick) {
+        let Some(flight) = self.take_flight(packet) else {
+            return;
+        };
+        self.stats.lost += 1;
+        if flight.own && self.own_signal.sent == packet + 1 {
+            self.own_signal.due = true;
+        }
+        if flight.reset
+            && let Some((_, signal)) = &mut self.reset
+            && signal.sent == packet + 1
+        {
+            signal.due = true;
+        }
+        for sent in &flight.sent {
+            let Some(state) = self.slots.get_mut(table_index(sent.slot)) else {
+                continue;
+            };
+            if state.life != sent.life {
+                continue;
+            }
+            let mut mask = 0;
+            for kind in bits(sent.bits) {
+                if state.progress(kind).sent == packet + 1 {
+                    mask |= 1 << kind;
+                }
+            }
+            let notice = sent.notice && state.notice_progress.sent == packet + 1;
+            self.mark(sent.slot, mask, tick);
+            if notice {
+                self.mark_notice(sent.slot, tick);
+            }
+        }
+        for piece in &flight.pieces {
+            super::stream::lost(self, piece, tick);
+        }
+        self.recycle(flight);
+    }
+
+    fn take_flight(&mut self, packet: u64) -> Option<Flight> {
+        let place = self
+            .flights
+            .binary_search_by_key(&packet, |flight| flight.packet)
+            .ok()?;
+        self.flights.remove(place)
+    }
+
+    fn recycle(&mut self, flight: Flight) {
+        let mut sent = flight.sent;
+        sent.clear();
+        if self.spare.len() < 16 {
+            self.spare.push(sent);
+        }
+    }
+}
+
+fn state_tick(state: &Slot, kind: usize) -> Tick {
+    let progress = if kind == 0 {
+        &state.position
+    } else {
+        &state.kinds[kind - 1]
+    };
+    progress.acked.unwrap_or_default()
+}
+
+/// What acknowledgements brought about, as (viewer, slot).
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// The client has the entity now: references to it can be sent.
+    pub(crate) known: Vec<(u32, u32)>,
+    /// The slot is free: nobody subscribes with it any more.
+    pub(crate) freed: Vec<(u32, u32)>,
+}
