@@ -8,15 +8,21 @@
 //! Nothing in this crate touches a socket or a clock: bytes and time come in, bytes and events go
 //! out. The crate is being built; what a module holds, it says itself.
 
+pub mod client;
 pub mod id;
 pub mod interest;
 pub mod limits;
 pub mod message;
 pub mod protocol;
 pub mod replication;
+mod seam;
+pub mod server;
 pub mod session;
+pub mod stats;
 pub mod transport;
 pub mod wire;
 
+pub use client::{Client, ClientEvent, ClientSettings};
 pub use id::{ClientId, NetworkId, Tick};
 pub use protocol::{Channel, Protocol};
+pub use server::{Disconnect, Identity, Server, ServerEvent, ServerSettings};

@@ -12,8 +12,10 @@
 )]
 
 mod frame;
+mod inbox;
 
 pub use frame::FrameBuffer;
+pub(crate) use inbox::Inbox;
 
 use crate::limits::{MAGIC, MAX_ENTRIES, MAX_NAME, MAX_REASON};
 use crate::wire::{DecodeError, Reader, put_text, put_varint};

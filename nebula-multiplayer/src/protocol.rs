@@ -4,12 +4,6 @@
 //! sender, so that builds which would misread each other refuse each other instead, and say where
 //! they differ.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the server and client that use it land next"
-)]
-
 mod kinds;
 
 use core::any::TypeId;

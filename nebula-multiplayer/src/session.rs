@@ -5,11 +5,6 @@
 //! acknowledged, or after twice the round trip and no less than 200 ms; what it carried is then
 //! sent again if it still matters. Nothing here grows without a cap: [`Limits`] names each.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the server and client that use it land next"
-)]
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,

@@ -85,6 +85,9 @@ impl Sender {
 /// A decoded message of a type that only the game knows.
 pub(crate) type AnyMessage = Box<dyn Any + Send + Sync>;
 
+/// Reads a message of a type that only the game knows.
+type Decode = dyn Fn(&[u8]) -> Result<AnyMessage, DecodeError> + Send + Sync;
+
 /// One registered message.
 pub(crate) struct MessageKind {
     pub(crate) name: String,
@@ -95,7 +98,7 @@ pub(crate) struct MessageKind {
     /// The `Codec<M>`, for senders, who know `M`.
     codec: AnyMessage,
     /// The same codec, for receivers, who do not.
-    decode: Box<dyn Fn(&[u8]) -> Result<AnyMessage, DecodeError> + Send + Sync>,
+    decode: Box<Decode>,
 }
 
 impl MessageKind {

@@ -69,6 +69,14 @@ impl Ordered {
         self.open = true;
     }
 
+    /// Drops what was meant for a stream that is gone; messages stay for the next.
+    pub(crate) fn silence(&mut self) {
+        self.pending = Vec::new();
+        self.at = 0;
+        self.written = 0;
+        self.open = false;
+    }
+
     /// Stops messages, as when the peer is being thrown out.
     pub(crate) const fn close(&mut self) {
         self.open = false;
@@ -127,11 +135,10 @@ impl Ordered {
 
     /// Begins anew on another stream, after the peer said how many messages it has.
     pub(super) fn restart(&mut self, count: u32) {
+        // After a loss of the link nothing counts as written, and yet may have arrived.
+        self.written = self.frames.len();
         self.confirmed(low16(count.into()));
-        self.written = 0;
-        self.pending = Vec::new();
-        self.at = 0;
-        self.open = false;
+        self.silence();
     }
 
     /// Notes that a message arrived.

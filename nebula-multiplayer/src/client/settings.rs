@@ -1,0 +1,16 @@
+//! What a client is told at its start.
+
+use crate::limits::Limits;
+
+/// What a client is told at its start.
+///
+/// ```
+/// use nebula_multiplayer::client::ClientSettings;
+///
+/// assert_eq!(ClientSettings::default().limits.frame_out_bytes, 65_536);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ClientSettings {
+    /// Every cap. Rates and sizes must not exceed the server's, or it ignores the surplus.
+    pub limits: Limits,
+}

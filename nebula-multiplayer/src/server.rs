@@ -1,0 +1,342 @@
+//! The server's side: a state machine without sockets or clocks.
+//!
+//! Bytes and time come in ([`connect`](Server::connect), [`receive`](Server::receive),
+//! [`receive_stream`](Server::receive_stream), [`tick`](Server::tick)); bytes and events go out
+//! ([`transmit`](Server::transmit), [`transmit_stream`](Server::transmit_stream),
+//! [`events`](Server::events)). Whoever owns the links calls these; nothing here waits.
+
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions
+)]
+
+mod disconnect;
+mod handshake;
+pub(crate) mod messages;
+mod peer;
+mod receive;
+mod settings;
+mod tick;
+mod ticket;
+mod transmit;
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy_ecs::entity::Entity;
+
+pub use disconnect::Disconnect;
+pub use settings::{ConnectError, Identity, ServerSettings, SettingsError};
+
+use crate::interest::Interest;
+use crate::message::Inbox;
+use crate::protocol::Protocol;
+use crate::seam::Replicator;
+use crate::session::{InputVerdict, Outcome};
+use crate::stats::ClientStats;
+use crate::{ClientId, Tick};
+
+use peer::{Link, Peer};
+use ticket::Tickets;
+
+/// Events kept while nobody takes them; beyond it the oldest go.
+const MAX_EVENTS: usize = 16_384;
+
+/// Something that happened to a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A client finished its handshake.
+    Connected {
+        /// Who.
+        client: ClientId,
+        /// Whether its earlier session goes on.
+        resumed: bool,
+    },
+    /// A client's link is gone; its session waits for it to come back.
+    LinkLost {
+        /// Who.
+        client: ClientId,
+    },
+    /// A client is gone, with everything that was kept for it. Its link, if any, is to be closed.
+    Disconnected {
+        /// Who.
+        client: ClientId,
+        /// Why.
+        reason: Disconnect,
+    },
+}
+
+/// Everything a server knows of its clients.
+///
+/// ```
+/// use core::time::Duration;
+/// use nebula_multiplayer::server::{Identity, Server, ServerEvent, ServerSettings};
+/// use nebula_multiplayer::client::{Client, ClientSettings};
+/// use nebula_multiplayer::Protocol;
+///
+/// let protocol = Protocol::new("my game", 1);
+/// let now = Duration::ZERO;
+/// let mut server = Server::new(protocol.clone(), ServerSettings::default()).unwrap();
+/// let mut client = Client::new(protocol, ClientSettings::default()).unwrap();
+///
+/// let id = server.connect(Identity::Account(7), now).unwrap();
+/// client.connect(now);
+/// let mut bytes = Vec::new();
+/// client.transmit_stream(4_096, &mut bytes);
+/// server.receive_stream(id, &bytes, now).unwrap();
+/// assert_eq!(
+///     server.events().next(),
+///     Some(ServerEvent::Connected { client: id, resumed: false })
+/// );
+/// bytes.clear();
+/// server.transmit_stream(id, 4_096, &mut bytes);
+/// client.receive_stream(&bytes, now).unwrap();
+/// assert!(client.is_connected());
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    protocol: Protocol,
+    settings: ServerSettings,
+    tickets: Tickets,
+    clients: BTreeMap<ClientId, Peer>,
+    interest: Interest,
+    replicator: Replicator,
+    inbox: Inbox,
+    events: VecDeque<ServerEvent>,
+    next_anonymous: u64,
+    tick: Tick,
+    now: Duration,
+    /// Kept to be filled again, so that a datagram allocates nothing.
+    outcome: Outcome,
+}
+
+impl Server {
+    /// Returns a server without clients, at tick 0.
+    ///
+    /// # Errors
+    /// [`SettingsError`] if the protocol or a limit cannot be used; it says which and why.
+    pub fn new(protocol: Protocol, settings: ServerSettings) -> Result<Self, SettingsError> {
+        settings.validate()?;
+        protocol.check()?;
+        let kinds = protocol
+            .kinds()
+            .map_err(crate::protocol::ProtocolError::from)?;
+        Ok(Self {
+            tickets: Tickets::new(settings.secret),
+            clients: BTreeMap::new(),
+            interest: Interest::new(),
+            replicator: Replicator::new(kinds, &settings.limits),
+            inbox: Inbox::new(protocol.message_kinds(), settings.limits.inbox_messages),
+            events: VecDeque::new(),
+            next_anonymous: Identity::FIRST_ANONYMOUS,
+            tick: Tick::default(),
+            now: Duration::ZERO,
+            outcome: Outcome::default(),
+            protocol,
+            settings,
+        })
+    }
+
+    /// Returns the number of a client whose link was just made. Its hello has not been read yet.
+    ///
+    /// An account that is connected already loses its older link first: give no more bytes of that
+    /// one. Its session stays, so that the new link may resume it.
+    ///
+    /// # Errors
+    /// [`ConnectError`] if the server is full or the account's number is too large.
+    pub fn connect(&mut self, who: Identity, now: Duration) -> Result<ClientId, ConnectError> {
+        self.advance(now);
+        let client = match who {
+            Identity::Anonymous => ClientId::new(self.next_anonymous),
+            Identity::Account(number) if number < Identity::FIRST_ANONYMOUS => {
+                ClientId::new(number)
+            }
+            Identity::Account(number) => return Err(ConnectError::BadAccount(number)),
+        };
+        if let Some(peer) = self.clients.get_mut(&client) {
+            peer.relink(&self.settings.limits, self.now);
+            return Ok(client);
+        }
+        if self.clients.len() >= self.settings.limits.clients {
+            return Err(ConnectError::Full(self.settings.limits.clients));
+        }
+        if who == Identity::Anonymous {
+            self.next_anonymous = self.next_anonymous.saturating_add(1);
+        }
+        let resumable = who != Identity::Anonymous;
+        let peer = Peer::new(&self.settings.limits, &self.protocol, resumable, self.now);
+        self.clients.insert(client, peer);
+        Ok(client)
+    }
+
+    /// Notes that a client's link is gone. The session of an account is kept for a while.
+    pub fn disconnect(&mut self, client: ClientId, now: Duration) {
+        self.advance(now);
+        let until = self.now.saturating_add(self.settings.limits.resume_window);
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return;
+        };
+        match &peer.link {
+            Link::Detached { .. } => {}
+            Link::Closing { reason, .. } => {
+                let reason = reason.clone();
+                self.remove(client, reason);
+            }
+            Link::Live if peer.resumable => {
+                peer.link = Link::Detached { until };
+                self.push_event(ServerEvent::LinkLost { client });
+            }
+            Link::Connecting { .. } if peer.joined && peer.resumable => {
+                peer.link = Link::Detached { until }
+            }
+            Link::Live | Link::Connecting { .. } => self.remove(client, Disconnect::LinkLost),
+        }
+    }
+
+    /// Throws a client out. It gets no more state, only the reason, which is cut at 256 bytes and
+    /// loses characters that do not show; the event follows when the reason was handed over, or
+    /// after [`farewell`](crate::limits::Limits::farewell).
+    pub fn kick(&mut self, client: ClientId, reason: &str, now: Duration) {
+        self.advance(now);
+        let reason = crate::wire::printable(reason, crate::limits::MAX_REASON);
+        match self.clients.get(&client).map(|peer| &peer.link) {
+            None | Some(Link::Closing { .. }) => {}
+            Some(Link::Detached { .. }) => self.remove(client, Disconnect::Kicked(reason)),
+            Some(Link::Live | Link::Connecting { .. }) => {
+                self.farewell(client, Disconnect::Kicked(reason));
+            }
+        }
+    }
+
+    /// Sets the entity that a client plays: the centre of its interest, and its "own entity".
+    ///
+    /// Returns whether the client is known.
+    pub fn set_player(&mut self, client: ClientId, entity: Option<Entity>) -> bool {
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return false;
+        };
+        peer.player = entity;
+        self.replicator.set_player(client, entity);
+        true
+    }
+
+    /// Returns the entity that a client plays.
+    #[must_use]
+    pub fn player(&self, client: ClientId) -> Option<Entity> {
+        self.clients.get(&client)?.player
+    }
+
+    /// Judges an input by the number its client gave it, and notes it as processed if it is fresh.
+    /// The newest such number is echoed to the client. `None` if the client is unknown.
+    pub fn accept_input(&mut self, client: ClientId, number: u32) -> Option<InputVerdict> {
+        let peer = self.clients.get_mut(&client)?;
+        let verdict = peer.inputs.note(number);
+        if let Some(newest) = peer.inputs.newest() {
+            peer.session.set_echo(newest);
+        }
+        Some(verdict)
+    }
+
+    /// Returns what happened since the last call, in order.
+    pub fn events(&mut self) -> std::vec::IntoIter<ServerEvent> {
+        Vec::from(core::mem::take(&mut self.events)).into_iter()
+    }
+
+    /// Returns the clients that finished their handshake and have a link, in order.
+    pub fn clients(&self) -> impl Iterator<Item = ClientId> + '_ {
+        let live = self
+            .clients
+            .iter()
+            .filter(|(_, peer)| matches!(peer.link, Link::Live));
+        live.map(|(&client, _)| client)
+    }
+
+    /// Returns how many clients are held in any state: connecting, live, leaving, or away.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Returns whether a client finished its handshake and has a link.
+    #[must_use]
+    pub fn is_connected(&self, client: ClientId) -> bool {
+        self.clients
+            .get(&client)
+            .is_some_and(|peer| matches!(peer.link, Link::Live))
+    }
+
+    /// Returns what was counted for a client.
+    #[must_use]
+    pub fn stats(&self, client: ClientId) -> Option<&ClientStats> {
+        self.clients.get(&client).map(|peer| &peer.stats)
+    }
+
+    /// Returns who is interested in what.
+    #[must_use]
+    pub const fn interest(&self) -> &Interest {
+        &self.interest
+    }
+
+    /// Returns who is interested in what, to change it.
+    pub const fn interest_mut(&mut self) -> &mut Interest {
+        &mut self.interest
+    }
+
+    /// Returns the current tick.
+    #[must_use]
+    pub const fn current_tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// Returns the protocol.
+    #[must_use]
+    pub const fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    /// Returns the settings.
+    #[must_use]
+    pub const fn settings(&self) -> &ServerSettings {
+        &self.settings
+    }
+
+    /// Moves time on; time that runs backwards stands still.
+    fn advance(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+    }
+
+    /// Ends a client's session but lets its link say why.
+    fn farewell(&mut self, client: ClientId, reason: Disconnect) {
+        let until = self.now.saturating_add(self.settings.limits.farewell);
+        if let Some(peer) = self.clients.get_mut(&client) {
+            peer.say_farewell(reason, until);
+        }
+        self.forget(client);
+    }
+
+    /// Forgets a client and everything kept for it.
+    fn remove(&mut self, client: ClientId, reason: Disconnect) {
+        if self.clients.remove(&client).is_some() {
+            self.forget(client);
+            tracing::debug!(%client, %reason, "client gone");
+            self.push_event(ServerEvent::Disconnected { client, reason });
+        }
+    }
+
+    /// Frees what other parts keep for a client.
+    fn forget(&mut self, client: ClientId) {
+        self.interest.remove_client(client);
+        self.replicator.remove_client(client);
+        self.inbox.forget(client);
+    }
+
+    fn push_event(&mut self, event: ServerEvent) {
+        if self.events.len() >= MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}

@@ -1,0 +1,102 @@
+//! The hello and the welcome.
+
+use super::peer::Link;
+use super::{Disconnect, Server, ServerEvent};
+use crate::ClientId;
+use crate::limits::WIRE_VERSION;
+use crate::message::{Hello, Resume, ServerFrame, Welcome};
+use crate::session::Session;
+
+impl Server {
+    /// Answers a client's hello: lets it in, back in, or not at all.
+    pub(super) fn hello(&mut self, client: ClientId, hello: &Hello<'_>) {
+        if let Some(text) = self.mismatch(hello) {
+            self.farewell(client, Disconnect::Protocol(text));
+            return;
+        }
+        let resumed = hello
+            .resume
+            .is_some_and(|resume| self.resume(client, &resume));
+        if !resumed {
+            self.join(client);
+        }
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return;
+        };
+        peer.link = Link::Live;
+        peer.joined = true;
+        peer.welcomes = peer.welcomes.saturating_add(1);
+        peer.confirmed = false;
+        let ticket = if peer.resumable {
+            self.tickets.issue(client, peer.welcomes)
+        } else {
+            [0; 16]
+        };
+        let welcome = ServerFrame::Welcome(Welcome {
+            client: client.get(),
+            tick: self.tick.get(),
+            tick_rate: self.settings.tick_rate,
+            ticket,
+            resumed,
+            ordered: peer.session.ordered.arrived(),
+        });
+        peer.session.ordered.control(|out| welcome.encode(out));
+        peer.session.ordered.open();
+        self.push_event(ServerEvent::Connected { client, resumed });
+    }
+
+    /// Returns why this client cannot be understood, if so.
+    fn mismatch(&self, hello: &Hello<'_>) -> Option<String> {
+        if hello.wire_version != WIRE_VERSION {
+            let theirs = hello.wire_version;
+            return Some(format!(
+                "wire formats differ: server version {WIRE_VERSION}, client version {theirs}"
+            ));
+        }
+        let same = hello.name == self.protocol.name()
+            && hello.version == self.protocol.version()
+            && hello.hash == self.protocol.hash();
+        (!same).then(|| {
+            self.protocol
+                .difference(hello.name, hello.version, hello.hash, &hello.parts)
+        })
+    }
+
+    /// Lets a client start anew.
+    fn join(&mut self, client: ClientId) {
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return;
+        };
+        let frame_bytes = self.settings.limits.frame_out_bytes;
+        peer.session = Session::new(&self.settings.limits, &self.protocol, frame_bytes, self.now);
+        peer.inputs = crate::session::InputWindow::default();
+        let player = peer.player;
+        self.replicator.remove_client(client);
+        self.interest.remove_client(client);
+        self.replicator
+            .add_client(client, &mut self.interest, &self.settings);
+        self.replicator.set_player(client, player);
+    }
+
+    /// Continues a client's session if its ticket is good and it holds what we think it holds.
+    fn resume(&mut self, client: ClientId, resume: &Resume) -> bool {
+        let Some(peer) = self
+            .clients
+            .get_mut(&client)
+            .filter(|peer| peer.resumable && peer.joined)
+        else {
+            return false;
+        };
+        let good = self.tickets.check(client, peer.welcomes, &resume.ticket);
+        // A welcome that went down with its link leaves the client with the ticket before.
+        let before = peer.welcomes.saturating_sub(1);
+        let older = self.tickets.check(client, before, &resume.ticket);
+        if !(good || (older && !peer.confirmed)) {
+            return false;
+        }
+        self.outcome.clear();
+        peer.session.resume(resume, self.now, &mut self.outcome);
+        self.replicator.settle(client, &self.outcome);
+        self.replicator.view_hash(client) == resume.view_hash
+    }
+}

@@ -1,0 +1,103 @@
+//! One client, as the server holds it.
+
+use core::time::Duration;
+
+use bevy_ecs::entity::Entity;
+
+use super::Disconnect;
+use crate::limits::Limits;
+use crate::message::{FrameBuffer, ServerFrame};
+use crate::protocol::Protocol;
+use crate::session::{Bucket, Flood, InputWindow, Session};
+use crate::stats::ClientStats;
+
+/// Where a client's link stands.
+#[derive(Debug)]
+pub(super) enum Link {
+    /// Its hello is awaited.
+    Connecting { until: Duration },
+    /// It is in.
+    Live,
+    /// It is told why it must go.
+    Closing { until: Duration, reason: Disconnect },
+    /// The link is gone, the session waits.
+    Detached { until: Duration },
+}
+
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) link: Link,
+    pub(super) session: Session,
+    pub(super) frames: FrameBuffer,
+    /// Since when a frame is incomplete.
+    pub(super) partial_since: Option<Duration>,
+    pub(super) flood: Flood,
+    pub(super) budget: Bucket,
+    pub(super) stats: ClientStats,
+    pub(super) inputs: InputWindow,
+    pub(super) player: Option<Entity>,
+    /// Whether it may come back to its session.
+    pub(super) resumable: bool,
+    /// Whether a handshake was ever finished, so that there is a session to come back to.
+    pub(super) joined: bool,
+    /// Welcomes so far, and whether the client was heard since the last.
+    pub(super) welcomes: u64,
+    pub(super) confirmed: bool,
+    /// When a resync was last granted.
+    pub(super) resynced: Option<Duration>,
+}
+
+impl Peer {
+    pub(super) fn new(
+        limits: &Limits,
+        protocol: &Protocol,
+        resumable: bool,
+        now: Duration,
+    ) -> Self {
+        Self {
+            link: Link::Connecting {
+                until: now.saturating_add(limits.hello_timeout),
+            },
+            session: Session::new(limits, protocol, limits.frame_out_bytes, now),
+            frames: FrameBuffer::new(limits.frame_in_bytes),
+            partial_since: None,
+            flood: Flood::new(limits, now),
+            budget: Bucket::new(limits.bytes_out_per_second, limits.burst_bytes, now),
+            stats: ClientStats::new(protocol, now),
+            inputs: InputWindow::default(),
+            player: None,
+            resumable,
+            joined: false,
+            welcomes: 0,
+            confirmed: false,
+            resynced: None,
+        }
+    }
+
+    /// Starts over with a new link. The rates stay, so that coming back does not renew them.
+    pub(super) fn relink(&mut self, limits: &Limits, now: Duration) {
+        // One who was being thrown out has no session to come back to.
+        self.joined &= !matches!(self.link, Link::Closing { .. });
+        self.link = Link::Connecting {
+            until: now.saturating_add(limits.hello_timeout),
+        };
+        self.frames = FrameBuffer::new(limits.frame_in_bytes);
+        self.partial_since = None;
+        self.session.ordered.silence();
+        self.session.restart_timers(now);
+    }
+
+    /// Queues the last frame and lets nothing else follow.
+    pub(super) fn say_farewell(&mut self, reason: Disconnect, until: Duration) {
+        let text = reason.to_string();
+        let text = crate::wire::printable(&text, crate::limits::MAX_REASON);
+        let frame = match &reason {
+            Disconnect::Kicked(why) => ServerFrame::Kick { reason: why },
+            _ => ServerFrame::Refused { reason: &text },
+        };
+        self.session.ordered.close();
+        self.session.ordered.control(|out| frame.encode(out));
+        self.link = Link::Closing { until, reason };
+        self.joined = false;
+    }
+}

@@ -1,0 +1,225 @@
+//! Bytes from clients.
+
+use core::time::Duration;
+
+use super::peer::Link;
+use super::{Disconnect, Server};
+use crate::ClientId;
+use crate::message::{ClientFrame, FrameBuffer};
+use crate::protocol::Channel;
+use crate::session::{Header, Side, Verdict};
+use crate::wire::{DecodeError, Reader};
+
+impl Server {
+    /// Takes a datagram of a client.
+    ///
+    /// One that is over the client's rate, doubled, or older than the window is ignored as if it
+    /// had been lost. Cost is that of its bytes; memory stays within the client's caps.
+    ///
+    /// # Errors
+    /// [`Disconnect`] if the bytes are not allowed: the client is then gone, and its link is to be
+    /// closed with [`Disconnect::code`].
+    pub fn receive(
+        &mut self,
+        client: ClientId,
+        datagram: &[u8],
+        now: Duration,
+    ) -> Result<(), Disconnect> {
+        self.advance(now);
+        let result = self.take_datagram(client, datagram);
+        self.end_if_bad(client, result)
+    }
+
+    /// Takes the next bytes of a client's stream, cut anywhere.
+    ///
+    /// # Errors
+    /// [`Disconnect`] if the bytes are not allowed: the client is then gone, and its link is to be
+    /// closed with [`Disconnect::code`].
+    pub fn receive_stream(
+        &mut self,
+        client: ClientId,
+        bytes: &[u8],
+        now: Duration,
+    ) -> Result<(), Disconnect> {
+        self.advance(now);
+        let result = self.take_stream(client, bytes);
+        self.end_if_bad(client, result)
+    }
+
+    fn end_if_bad(
+        &mut self,
+        client: ClientId,
+        result: Result<(), Disconnect>,
+    ) -> Result<(), Disconnect> {
+        if let Err(reason) = &result {
+            self.remove(client, reason.clone());
+        }
+        result
+    }
+
+    fn take_datagram(&mut self, client: ClientId, datagram: &[u8]) -> Result<(), Disconnect> {
+        let peer = self.clients.get_mut(&client).ok_or(Disconnect::Unknown)?;
+        match peer.flood.datagram(datagram.len(), self.now) {
+            Verdict::Accept => {}
+            Verdict::Ignore => {
+                peer.stats.ignored_datagrams = peer.stats.ignored_datagrams.saturating_add(1);
+                return Ok(());
+            }
+            Verdict::Drop => return Err(Disconnect::Flood),
+        }
+        match peer.link {
+            Link::Live => {}
+            // Datagrams may overtake the stream; before the welcome they say nothing yet.
+            Link::Connecting { .. } | Link::Closing { .. } | Link::Detached { .. } => return Ok(()),
+        }
+        peer.stats.note_received(datagram.len());
+        if datagram.len() > self.settings.limits.datagram_bytes {
+            return Err(too_long(
+                datagram.len(),
+                self.settings.limits.datagram_bytes,
+            ));
+        }
+        let mut reader = Reader::new(datagram);
+        let header = Header::decode(&mut reader, Side::Client)?;
+        self.outcome.clear();
+        let fresh = peer.session.accept(&header, self.now, &mut self.outcome);
+        if !fresh {
+            return Ok(());
+        }
+        peer.confirmed = true;
+        peer.stats.note_session(&peer.session, &self.outcome);
+        self.replicator.settle(client, &self.outcome);
+        if header.messages {
+            self.take_messages(client, &mut reader)?;
+        }
+        reader.finish()?;
+        self.take_requests(client, &header);
+        Ok(())
+    }
+
+    fn take_messages(
+        &mut self,
+        client: ClientId,
+        reader: &mut Reader<'_>,
+    ) -> Result<(), Disconnect> {
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return Ok(());
+        };
+        peer.session.owe_ack();
+        let (flood, stats, inbox, now) =
+            (&mut peer.flood, &mut peer.stats, &mut self.inbox, self.now);
+        let protocol = &self.protocol;
+        let mut flooded = false;
+        peer.session
+            .read_messages(reader, protocol, Side::Client, |kind, len, value| {
+                stats.note_message_in(kind, len);
+                // Of a latest-wins kind a datagram's bytes are limit enough: older ones are dropped.
+                let latest = protocol
+                    .message_kind(kind)
+                    .is_some_and(|kind| kind.channel == Channel::Latest);
+                let verdict = if latest {
+                    Verdict::Accept
+                } else {
+                    flood.message(now)
+                };
+                flooded |= verdict == Verdict::Drop;
+                if verdict != Verdict::Accept || !inbox.push(client, kind, value) {
+                    stats.dropped_messages = stats.dropped_messages.saturating_add(1);
+                }
+            })?;
+        if flooded {
+            Err(Disconnect::Flood)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Compares view hashes and grants resyncs, each at most once in a while.
+    fn take_requests(&mut self, client: ClientId, header: &Header) {
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return;
+        };
+        if header.view_hash.is_some() || header.resync {
+            peer.session.owe_ack();
+        }
+        // An older datagram speaks of an older state.
+        let differs = header.view_hash.is_some_and(|hash| {
+            peer.session.is_newest(header) && hash != self.replicator.view_hash(client)
+        });
+        if !(differs || header.resync) {
+            return;
+        }
+        let every = self.settings.limits.view_hash_every;
+        if peer
+            .resynced
+            .is_some_and(|last| self.now.saturating_sub(last) < every)
+        {
+            return;
+        }
+        peer.resynced = Some(self.now);
+        peer.stats.resyncs = peer.stats.resyncs.saturating_add(1);
+        self.replicator.reset_client(client);
+    }
+
+    fn take_stream(&mut self, client: ClientId, bytes: &[u8]) -> Result<(), Disconnect> {
+        let peer = self.clients.get_mut(&client).ok_or(Disconnect::Unknown)?;
+        if matches!(peer.link, Link::Closing { .. } | Link::Detached { .. }) || bytes.is_empty() {
+            return Ok(());
+        }
+        // Stream bytes cannot be ignored: what follows them would be misread.
+        if peer.flood.stream(bytes.len(), self.now) == Verdict::Drop {
+            return Err(Disconnect::Flood);
+        }
+        peer.stats.note_received(bytes.len());
+        peer.session.heard(self.now);
+        let mut frames = core::mem::replace(&mut peer.frames, FrameBuffer::new(0));
+        let result = frames.feed::<Disconnect>(bytes, |body| self.take_frame(client, body));
+        if let Some(peer) = self.clients.get_mut(&client) {
+            let since = peer.partial_since.filter(|_| frames.is_partial());
+            peer.partial_since = frames.is_partial().then(|| since.unwrap_or(self.now));
+            peer.frames = frames;
+        }
+        result
+    }
+
+    fn take_frame(&mut self, client: ClientId, body: &[u8]) -> Result<(), Disconnect> {
+        let frame = ClientFrame::decode(body)?;
+        let peer = self.clients.get_mut(&client).ok_or(Disconnect::Unknown)?;
+        match (&peer.link, frame) {
+            (Link::Closing { .. }, _) => Ok(()),
+            (Link::Connecting { .. }, ClientFrame::Hello(hello)) => {
+                self.hello(client, &hello);
+                Ok(())
+            }
+            (Link::Connecting { .. }, _) => {
+                Err(DecodeError::NotAllowed("a message before the hello").into())
+            }
+            (_, ClientFrame::Hello(_)) => Err(DecodeError::NotAllowed("a second hello").into()),
+            (_, ClientFrame::Goodbye) => Err(Disconnect::Left),
+            (_, ClientFrame::Message { kind, payload }) => {
+                let (kind, value) =
+                    peer.session
+                        .read_ordered(kind, payload, &self.protocol, Side::Client)?;
+                peer.stats.note_message_in(kind, payload.len());
+                let verdict = peer.flood.message(self.now);
+                if verdict == Verdict::Drop {
+                    return Err(Disconnect::Flood);
+                }
+                if verdict == Verdict::Ignore || !self.inbox.push(client, kind, value) {
+                    peer.stats.dropped_messages = peer.stats.dropped_messages.saturating_add(1);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn too_long(len: usize, max: usize) -> Disconnect {
+    let wide = |value| u64::try_from(value).unwrap_or(u64::MAX);
+    DecodeError::TooLong {
+        what: "a datagram",
+        len: wide(len),
+        max: wide(max),
+    }
+    .into()
+}

@@ -1,0 +1,84 @@
+//! One step of simulated time.
+
+use core::time::Duration;
+
+use bevy_ecs::world::World;
+
+use super::peer::Link;
+use super::{Disconnect, Server};
+use crate::ClientId;
+
+impl Server {
+    /// Takes one tick: ends clients that ran out of time, finds what changed in `world`, and who
+    /// must be told. What follows from it is sent by [`transmit`](Self::transmit).
+    ///
+    /// The same calls give the same bytes. Cost follows what changed, with a little per client.
+    pub fn tick(&mut self, world: &mut World, now: Duration) {
+        self.advance(now);
+        self.tick = self.tick.next();
+        self.end_overdue();
+        self.give_up_packets();
+        self.replicator
+            .tick(world, &mut self.interest, self.tick, self.now);
+        for (&client, peer) in &mut self.clients {
+            if let Some(own) = self.replicator.own_slot(client) {
+                peer.session.set_own(own);
+            }
+            peer.stats.roll(self.now);
+        }
+    }
+
+    /// Ends every client whose time is up.
+    fn end_overdue(&mut self) {
+        let overdue: Vec<(ClientId, Disconnect)> = self
+            .clients
+            .iter()
+            .filter_map(|(&client, peer)| Some((client, self.overdue(peer)?)))
+            .collect();
+        for (client, reason) in overdue {
+            self.remove(client, reason);
+        }
+    }
+
+    fn overdue(&self, peer: &super::Peer) -> Option<Disconnect> {
+        let limits = &self.settings.limits;
+        let since = |start: Duration| self.now.saturating_sub(start);
+        match &peer.link {
+            Link::Connecting { until } => (self.now >= *until).then_some(Disconnect::HelloTimeout),
+            Link::Detached { until } => (self.now >= *until).then_some(Disconnect::Expired),
+            Link::Closing { until, reason } => {
+                let told = !peer.session.ordered.has_output();
+                (told || self.now >= *until).then(|| reason.clone())
+            }
+            Link::Live if since(peer.session.last_received()) >= limits.idle_timeout => {
+                Some(Disconnect::Idle)
+            }
+            Link::Live
+                if peer
+                    .session
+                    .unacked_since()
+                    .is_some_and(|at| since(at) >= limits.ack_timeout) =>
+            {
+                Some(Disconnect::NeverAcks)
+            }
+            Link::Live => {
+                let stalled = peer
+                    .partial_since
+                    .is_some_and(|at| since(at) >= limits.hello_timeout);
+                stalled.then_some(Disconnect::FrameTimeout)
+            }
+        }
+    }
+
+    /// Gives up packets that were not acknowledged in time.
+    fn give_up_packets(&mut self) {
+        for (&client, peer) in &mut self.clients {
+            self.outcome.clear();
+            peer.session.expire(self.now, &mut self.outcome);
+            if !self.outcome.lost.is_empty() {
+                peer.stats.note_session(&peer.session, &self.outcome);
+                self.replicator.settle(client, &self.outcome);
+            }
+        }
+    }
+}

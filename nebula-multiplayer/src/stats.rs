@@ -1,0 +1,166 @@
+//! Counters: what was sent to and heard from each client, and what had to wait.
+
+use core::time::Duration;
+
+use crate::protocol::Protocol;
+use crate::session::{Outcome, Session};
+
+/// What was counted for one client. Byte counts of the wire include what the layers below add.
+///
+/// ```
+/// use nebula_multiplayer::server::{Identity, Server, ServerSettings};
+/// use nebula_multiplayer::Protocol;
+///
+/// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+/// let id = server.connect(Identity::Anonymous, core::time::Duration::ZERO).unwrap();
+/// let stats = server.stats(id).unwrap();
+/// assert_eq!((stats.datagrams_sent, stats.wire_bytes_sent), (0, 0));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientStats {
+    /// Datagrams sent.
+    pub datagrams_sent: u64,
+    /// Bytes of those datagrams.
+    pub datagram_bytes_sent: u64,
+    /// Bytes of the stream sent.
+    pub stream_bytes_sent: u64,
+    /// Bytes on the wire, both lanes, overhead included: what the budget counts.
+    pub wire_bytes_sent: u64,
+    /// Bytes of headers, acknowledgements and messages in datagrams; the rest is replicated state.
+    pub head_bytes_sent: u64,
+    /// Bytes of replicated state.
+    pub state_bytes_sent: u64,
+    /// The most wire bytes sent within one second of those that are over.
+    pub peak_bytes_per_second: u64,
+    /// Wire bytes of the last whole second.
+    pub last_second_bytes: u64,
+    /// Times a datagram had to wait because the budget was spent.
+    pub starved: u64,
+    /// Packets acknowledged.
+    pub packets_acked: u64,
+    /// Packets given up.
+    pub packets_lost: u64,
+    /// Packets whose fate was unknown when last looked at; never more than the history holds.
+    pub packets_in_flight: usize,
+    /// The smoothed round trip.
+    pub round_trip: Option<Duration>,
+    /// Things received on either lane: datagrams and pieces of the stream.
+    pub received: u64,
+    /// Bytes received on both lanes.
+    pub bytes_received: u64,
+    /// Datagrams over the client's rate, treated as lost.
+    pub ignored_datagrams: u64,
+    /// Messages over the client's rate, or that nobody took in time.
+    pub dropped_messages: u64,
+    /// Messages to the client that were not taken: too long, or its queue was full.
+    pub refused_messages: u64,
+    /// Times everything was sent anew, because the client asked or its view hash differed.
+    pub resyncs: u64,
+    /// Bytes of messages to the client, by kind, in the order of their names.
+    pub messages_sent: Vec<KindBytes>,
+    /// Bytes of messages from the client, by kind, in the order of their names.
+    pub messages_received: Vec<KindBytes>,
+    started: Duration,
+    second: Duration,
+    second_start_bytes: u64,
+}
+
+/// How many messages or records of one kind, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindBytes {
+    /// How many.
+    pub count: u64,
+    /// Their bytes, without framing.
+    pub bytes: u64,
+}
+
+impl KindBytes {
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.count = self.count.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(wide(bytes));
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+impl ClientStats {
+    pub(crate) fn new(protocol: &Protocol, now: Duration) -> Self {
+        let kinds = vec![KindBytes::default(); protocol.message_kinds()];
+        Self {
+            messages_sent: kinds.clone(),
+            messages_received: kinds,
+            started: now,
+            second: now,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the average of wire bytes a second from the connection to `now`; 0 at its first instant.
+    #[must_use]
+    pub fn average_bytes_per_second(&self, now: Duration) -> u64 {
+        let micros = now.saturating_sub(self.started).as_micros();
+        let scaled = u128::from(self.wire_bytes_sent).saturating_mul(1_000_000);
+        scaled
+            .checked_div(micros)
+            .map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn note_sent(&mut self, len: usize, wire: u64, head: usize) {
+        self.datagrams_sent = self.datagrams_sent.saturating_add(1);
+        self.datagram_bytes_sent = self.datagram_bytes_sent.saturating_add(wide(len));
+        self.wire_bytes_sent = self.wire_bytes_sent.saturating_add(wire);
+        self.head_bytes_sent = self.head_bytes_sent.saturating_add(wide(head));
+        self.state_bytes_sent = self
+            .state_bytes_sent
+            .saturating_add(wide(len.saturating_sub(head)));
+    }
+
+    pub(crate) fn note_stream_sent(&mut self, len: usize, wire: u64) {
+        self.stream_bytes_sent = self.stream_bytes_sent.saturating_add(wide(len));
+        self.wire_bytes_sent = self.wire_bytes_sent.saturating_add(wire);
+    }
+
+    pub(crate) fn note_starved(&mut self) {
+        self.starved = self.starved.saturating_add(1);
+    }
+
+    pub(crate) fn note_received(&mut self, len: usize) {
+        self.received = self.received.saturating_add(1);
+        self.bytes_received = self.bytes_received.saturating_add(wide(len));
+    }
+
+    pub(crate) fn note_message_in(&mut self, kind: usize, len: usize) {
+        if let Some(entry) = self.messages_received.get_mut(kind) {
+            entry.add(len);
+        }
+    }
+
+    pub(crate) fn note_message_out(&mut self, kind: usize, len: usize) {
+        if let Some(entry) = self.messages_sent.get_mut(kind) {
+            entry.add(len);
+        }
+    }
+
+    pub(crate) fn note_session(&mut self, session: &Session, outcome: &Outcome) {
+        self.packets_acked = self.packets_acked.saturating_add(wide(outcome.acked.len()));
+        self.packets_lost = self.packets_lost.saturating_add(wide(outcome.lost.len()));
+        self.packets_in_flight = session.in_flight();
+        self.round_trip = session.rtt();
+    }
+
+    /// Ends the running second if it is over.
+    pub(crate) fn roll(&mut self, now: Duration) {
+        if now.saturating_sub(self.second) < SECOND {
+            return;
+        }
+        self.last_second_bytes = self.wire_bytes_sent.saturating_sub(self.second_start_bytes);
+        self.peak_bytes_per_second = self.peak_bytes_per_second.max(self.last_second_bytes);
+        self.second = now;
+        self.second_start_bytes = self.wire_bytes_sent;
+    }
+}
+
+fn wide(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
