@@ -13,6 +13,7 @@ pub mod id;
 pub mod interest;
 pub mod limits;
 pub mod message;
+pub mod mirror;
 pub mod protocol;
 pub mod replication;
 mod seam;

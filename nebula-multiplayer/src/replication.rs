@@ -33,7 +33,7 @@ mod scan;
 mod settings;
 mod stats;
 mod store;
-mod stream;
+pub(crate) mod stream;
 pub(crate) mod viewer;
 pub(crate) mod viewhash;
 mod write;

@@ -79,6 +79,8 @@ pub enum Record<'a> {
     SpawnEntity {
         /// The client's id for it.
         slot: u32,
+        /// Tells one appearance in a slot from the one before.
+        generation: u8,
         /// Whether what the client kept from before still holds where nothing is said.
         kept: bool,
         /// Whether the entity has a position.
@@ -266,6 +268,7 @@ impl<'a> Records<'a> {
         if flags & !(flag::POSITION | flag::KEPT | flag::POSITION_ELSEWHERE) != 0 {
             return Err(unknown("flags of a spawn", flags));
         }
+        let generation = self.reader.u8()?;
         let position = if flags & flag::POSITION == 0 {
             None
         } else {
@@ -285,6 +288,7 @@ impl<'a> Records<'a> {
         }
         Ok(Record::SpawnEntity {
             slot,
+            generation,
             kept: flags & flag::KEPT != 0,
             has_position: flags & (flag::POSITION | flag::POSITION_ELSEWHERE) != 0,
             has,

@@ -143,6 +143,12 @@ impl Kind {
         self.stream
     }
 
+    /// Returns whether its components name other entities.
+    #[must_use]
+    pub fn has_references(&self) -> bool {
+        self.erased.has_references()
+    }
+
     /// Returns how many bytes an encoded component may have.
     #[must_use]
     pub fn max_bytes(&self) -> usize {

@@ -7,12 +7,16 @@ use core::cmp::Reverse;
 use super::dirty::Dirty;
 use super::ids::table_index;
 use super::record::{DespawnReason, MAX_SLOTS, bits};
+use super::registry::Kind;
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::Shared;
 use super::viewhash;
 use crate::interest::Area;
 use crate::{ClientId, NetworkId, Tick};
+
+/// Ticks between two full answers about one slot.
+const FULL_TICKS: u32 = 20;
 
 /// Where a slot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,12 @@ pub(crate) struct Slot {
     pub(crate) notice: bool,
     /// Since when something is due.
     pub(crate) since: Tick,
+    /// Something about it was sent since the slot was given out.
+    pub(crate) touched: bool,
+    /// The client had all of it once since the slot was given out.
+    pub(crate) complete: bool,
+    /// When the client last got everything anew on request.
+    pub(crate) full_tick: Option<Tick>,
     /// The governor's order among those that appear.
     pub(crate) order: u32,
     /// The spawn is a difference to what the client kept.
@@ -85,6 +95,9 @@ impl Slot {
             dirty: 0,
             notice: false,
             since: Tick::default(),
+            touched: false,
+            complete: false,
+            full_tick: None,
             order: 0,
             kept: false,
             allowed: 0,
@@ -101,6 +114,7 @@ impl Slot {
     /// Forgets what the client was told.
     fn forget(&mut self) {
         self.kept = false;
+        self.complete = false;
         self.position = Progress::default();
         self.cell = None;
         self.notice_progress = Progress::default();
@@ -251,7 +265,11 @@ impl Viewer {
                 return None;
             }
             state.phase = Phase::Waiting;
-            state.kept = true;
+            if state.complete {
+                state.kept = true;
+            } else {
+                state.forget();
+            }
             state.life = state.life.wrapping_add(1);
             state.notice = false;
             state.dirty = 0;
@@ -276,6 +294,8 @@ impl Viewer {
         state.phase = Phase::Waiting;
         state.life = state.life.wrapping_add(1);
         state.forget();
+        state.touched = false;
+        state.full_tick = None;
         state.dirty = 0;
         state.notice = false;
         self.by_id.insert(id, slot);
@@ -291,7 +311,7 @@ impl Viewer {
         if !state.is_shown() {
             return None;
         }
-        let unseen = state.phase == Phase::Waiting && !state.kept;
+        let unseen = state.phase == Phase::Waiting && !state.kept && !state.touched;
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);
@@ -387,12 +407,15 @@ impl Viewer {
         let state = &mut self.slots[table_index(slot)];
         let store = shared.store(state.store);
         state.phase = Phase::Spawning;
+        state.touched = true;
         state.notice_progress = Progress::default();
         let has = store.has & state.allowed;
         for kind in bits(has & !shared.kinds.streams()) {
             let acked = state.progress(kind).acked;
             let known = acked.is_some_and(|acked| !store.tick_of(kind).is_newer_than(acked));
-            if !state.kept || !known {
+            // Whom it refers to may have come or gone meanwhile.
+            let refers = shared.kinds.get(kind).is_some_and(Kind::has_references);
+            if !state.kept || !known || refers {
                 state.dirty |= 1 << kind;
             }
         }
@@ -440,19 +463,21 @@ impl Viewer {
         let Some(state) = self.slots.get_mut(table_index(slot)) else {
             return;
         };
-        // Whoever asks twice is answered once: only a spawn that builds on kept state can be incomplete.
-        if state.is_shown() && state.kept {
-            state.forget();
-            state.dirty = 0;
-            state.notice = false;
-            state.life = state.life.wrapping_add(1);
-            if state.phase != Phase::Waiting {
-                state.phase = Phase::Waiting;
-                self.waiting.push(slot);
-            }
-            self.dirty.clear(slot);
+        // Whoever asks again and again is answered once in a while.
+        let asked = state.full_tick.map(|asked| tick.since(asked));
+        if !state.is_shown() || asked.is_some_and(|ago| ago < FULL_TICKS) {
+            return;
         }
-        let _ = tick;
+        state.full_tick = Some(tick);
+        state.forget();
+        state.dirty = 0;
+        state.notice = false;
+        state.life = state.life.wrapping_add(1);
+        if state.phase != Phase::Waiting {
+            state.phase = Phase::Waiting;
+            self.waiting.push(slot);
+        }
+        self.dirty.clear(slot);
     }
 
     /// Says which kinds the client may get; those it may get no longer are removed from it.
@@ -578,6 +603,7 @@ impl Viewer {
             return;
         }
         state.phase = Phase::Live;
+        state.complete = true;
         state.order = 0;
         state.notice = false;
         state.kept = false;
@@ -595,7 +621,7 @@ impl Viewer {
         let keeps = grace > 0 && self.settings.kept_max > 0;
         let state = self.slot(slot);
         state.notice = false;
-        if reason == DespawnReason::Destroyed || !keeps {
+        if reason == DespawnReason::Destroyed || !keeps || !state.complete {
             self.free_slot(slot);
             news.freed.push((self.number, slot));
             return;

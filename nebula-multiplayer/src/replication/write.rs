@@ -341,14 +341,17 @@ impl Viewer {
         let store = shared.store(state.store);
         body.control(slot, op::SPAWN);
         let kept = if state.kept { flag::KEPT } else { 0 };
-        match &store.position {
-            Some(moving) if sent & 1 != 0 => {
-                body.out.push(kept | flag::POSITION);
-                body.cell(moving);
-                body.out.extend_from_slice(&moving.place);
-            }
-            Some(_) => body.out.push(kept | flag::POSITION_ELSEWHERE),
-            None => body.out.push(kept),
+        let place = store.position.as_ref().filter(|_| sent & 1 != 0);
+        let position = match (&store.position, place) {
+            (_, Some(_)) => flag::POSITION,
+            (Some(_), None) => flag::POSITION_ELSEWHERE,
+            (None, None) => 0,
+        };
+        let [generation, ..] = state.life.to_le_bytes();
+        body.out.extend_from_slice(&[kept | position, generation]);
+        if let Some(moving) = place {
+            body.cell(moving);
+            body.out.extend_from_slice(&moving.place);
         }
         put_varint(body.out, has & !1);
         put_varint(body.out, sent & !1);

@@ -1,0 +1,189 @@
+//! The mirror: what a client knows, and how it gets into the client's own world.
+//!
+//! Reading checks a body and stages it, without a world; applying brings the world up to date. Any
+//! bytes are answered with a staged change or an error, within bounded memory.
+
+#![allow(dead_code, reason = "the client, which uses all of it, lands next")]
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions
+)]
+
+mod apply;
+mod seen;
+mod stage;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
+
+use crate::Tick;
+use crate::replication::{DespawnReason, Kinds, Records};
+use crate::wire::DecodeError;
+use seen::{Phase, Seen};
+
+/// Marks an entity of a client's world that mirrors one of the server's.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(immutable)]
+pub struct Mirrored {
+    slot: u32,
+}
+
+impl Mirrored {
+    /// Returns the client's id for the entity, reused after it left.
+    #[must_use]
+    pub const fn slot(&self) -> u32 {
+        self.slot
+    }
+}
+
+/// What applying did to the client's world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MirrorEvent {
+    /// An entity appeared, with all its components.
+    Spawned(Entity),
+    /// An entity disappeared; its id is valid no more.
+    Despawned {
+        /// What it was.
+        entity: Entity,
+        /// Why.
+        reason: DespawnReason,
+    },
+    /// This is your entity; `None`: you have none any more.
+    YourEntity(Option<Entity>),
+}
+
+/// What a mirror may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MirrorLimits {
+    /// Bytes of encoded components, for all entities together; a server that exceeds it is dropped.
+    pub bytes: usize,
+    /// Entities; a server that exceeds it is dropped.
+    pub entities: usize,
+    /// Entities that left and are remembered, in case they return.
+    pub kept: usize,
+}
+
+impl Default for MirrorLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 32 << 20,
+            entities: 16_384,
+            kept: 1_024,
+        }
+    }
+}
+
+/// What a client knows of the server's world.
+#[derive(Debug)]
+pub(crate) struct Mirror {
+    kinds: Kinds,
+    limits: MirrorLimits,
+    /// Boxed, so that a huge slot number costs little.
+    slots: Vec<Option<Box<Seen>>>,
+    /// Slots with something to apply.
+    staged: BTreeSet<u32>,
+    /// Entities to despawn.
+    departed: Vec<(Entity, DespawnReason)>,
+    /// Slots of phase `Kept`, oldest first, with the tick of their leave.
+    kept: VecDeque<(u32, Tick)>,
+    /// Slots that must be sent in full.
+    needs_full: BTreeSet<u32>,
+    own: Option<u32>,
+    own_tick: Option<Tick>,
+    /// The own entity that was last announced.
+    announced: Option<Entity>,
+    hash: u64,
+    bytes: usize,
+    alive: usize,
+    newest: Option<Tick>,
+}
+
+impl Mirror {
+    /// Returns a mirror that knows nothing.
+    pub(crate) fn new(kinds: Kinds, limits: MirrorLimits) -> Self {
+        Self {
+            kinds,
+            limits,
+            slots: Vec::new(),
+            staged: BTreeSet::new(),
+            departed: Vec::new(),
+            kept: VecDeque::new(),
+            needs_full: BTreeSet::new(),
+            own: None,
+            own_tick: None,
+            announced: None,
+            hash: 0,
+            bytes: 0,
+            alive: 0,
+            newest: None,
+        }
+    }
+
+    /// Checks a body of a packet of `tick` and stages what it says.
+    ///
+    /// # Errors
+    /// When no honest server sends such bytes; the connection should end.
+    pub(crate) fn read(&mut self, tick: Tick, body: &[u8]) -> Result<(), DecodeError> {
+        let kinds = self.kinds.clone();
+        // The whole body must be well formed before any of it counts.
+        for record in Records::new(&kinds, body)? {
+            record?;
+        }
+        let records = Records::new(&kinds, body)?;
+        let age = u32::from(records.baseline_age());
+        let baseline = Tick::new(tick.get().wrapping_sub(age));
+        for record in records {
+            self.stage(tick, baseline, record?)?;
+        }
+        if !self.newest.is_some_and(|newest| newest.is_newer_than(tick)) {
+            self.newest = Some(tick);
+        }
+        Ok(())
+    }
+
+    /// Returns the hash of what was delivered, for the server to compare.
+    pub(crate) fn view_hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Returns slots whose full state is needed; ask until they are gone from here.
+    pub(crate) fn needs_full(&self) -> impl Iterator<Item = u32> + '_ {
+        self.needs_full.iter().copied()
+    }
+
+    /// Returns the entity of a slot, once it was applied.
+    pub(crate) fn entity_of(&self, slot: u32) -> Option<Entity> {
+        let seen = self.seen(slot)?;
+        seen.entity.filter(|_| seen.phase == Phase::Live)
+    }
+
+    /// Returns the client's own entity, once it was applied.
+    pub(crate) fn own_entity(&self) -> Option<Entity> {
+        self.entity_of(self.own?)
+    }
+
+    /// Returns how many entities are known, those that are still arriving included.
+    pub(crate) fn len(&self) -> usize {
+        self.alive
+    }
+
+    /// Returns how many bytes of components are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn seen(&self, slot: u32) -> Option<&Seen> {
+        self.slots.get(usize::try_from(slot).ok()?)?.as_deref()
+    }
+
+    fn seen_mut(&mut self, slot: u32) -> Option<&mut Seen> {
+        self.slots
+            .get_mut(usize::try_from(slot).ok()?)?
+            .as_deref_mut()
+    }
+}

@@ -1,0 +1,590 @@
+//! Staging: one record after the other changes what is known.
+
+use nebula_math::WorldPosition;
+
+use super::Mirror;
+use super::seen::{Assembly, Phase, Seen, Value};
+use crate::Tick;
+use crate::replication::position::{self, Cell};
+use crate::replication::stream::FRAGMENT;
+use crate::replication::{DespawnReason, MAX_REFERENCES, Record, viewhash};
+use crate::wire::{DecodeError, Reader};
+
+/// A component that was checked.
+struct Checked {
+    kind: usize,
+    value: Value,
+}
+
+impl Mirror {
+    pub(super) fn stage(
+        &mut self,
+        tick: Tick,
+        baseline: Tick,
+        record: Record<'_>,
+    ) -> Result<(), DecodeError> {
+        match record {
+            Record::SpawnEntity { .. } => return self.spawn(tick, record),
+            Record::EntityUpdate { slot, components } => {
+                return self.update(tick, slot, &components);
+            }
+            Record::Place { slot, place } => return self.place(tick, slot, place),
+            Record::Step { slot, step } => return self.step(tick, baseline, slot, step),
+            Record::Cell { slot, corner } => {
+                if let Some(seen) = self.current(slot, tick)
+                    && !seen
+                        .cell
+                        .is_some_and(|(known, _)| known.is_newer_than(tick))
+                {
+                    seen.cell = Some((tick, Cell::of(&corner)));
+                }
+            }
+            Record::Fragment { .. } => return self.fragment(tick, record),
+            Record::DespawnEntity { slot, reason } => self.leave(tick, slot, reason),
+            Record::Yours { slot } => {
+                if !self.own_tick.is_some_and(|known| known.is_newer_than(tick)) {
+                    self.own = slot;
+                    self.own_tick = Some(tick);
+                }
+            }
+            Record::Reset { tick } => self.reset(Tick::new(tick)),
+        }
+        Ok(())
+    }
+
+    /// Returns a slot that is here, if the packet is not older than its appearance.
+    fn current(&mut self, slot: u32, tick: Tick) -> Option<&mut Seen> {
+        let seen = self.seen_mut(slot)?;
+        (seen.phase == Phase::Live && !seen.since.is_newer_than(tick)).then_some(seen)
+    }
+
+    fn spawn(&mut self, tick: Tick, record: Record<'_>) -> Result<(), DecodeError> {
+        let Record::SpawnEntity {
+            slot,
+            generation,
+            kept,
+            has_position,
+            has,
+            position,
+            components,
+        } = record
+        else {
+            return Ok(());
+        };
+        let mut checked = Vec::new();
+        for (kind, bytes) in components {
+            checked.push(self.check(kind, tick, bytes)?);
+        }
+        if !self.open(slot, generation, kept, tick)? {
+            return Ok(());
+        }
+        let Some(seen) = self.seen_mut(slot) else {
+            return Ok(());
+        };
+        if !seen.has_tick.is_newer_than(tick) {
+            seen.has = has;
+            seen.has_tick = tick;
+            seen.has_position = has_position;
+        }
+        if let Some(at) = position {
+            let newer = seen
+                .cell
+                .is_some_and(|(known, _)| known.is_newer_than(tick));
+            if !newer {
+                seen.cell = Some((tick, Cell::of(&at)));
+            }
+            self.set_position(slot, tick, Some(at));
+        }
+        for Checked { kind, value } in checked {
+            self.set_value(slot, kind, value)?;
+        }
+        self.drop_unlisted(slot, tick);
+        if let Some(seen) = self.seen_mut(slot)
+            && seen.phase == Phase::Pending
+            && seen.is_complete()
+        {
+            seen.phase = Phase::Live;
+            self.staged.insert(slot);
+            self.needs_full.remove(&slot);
+        }
+        Ok(())
+    }
+
+    /// Makes a slot ready for parts of an appearance; `false` if they are to be ignored.
+    fn open(
+        &mut self,
+        slot: u32,
+        generation: u8,
+        kept: bool,
+        tick: Tick,
+    ) -> Result<bool, DecodeError> {
+        let kinds = self.kinds.len();
+        let Some(seen) = self.seen_mut(slot) else {
+            if kept {
+                self.needs_full.insert(slot);
+                return Ok(false);
+            }
+            self.begin(slot, Seen::new(kinds, generation, tick))?;
+            return Ok(true);
+        };
+        if seen.generation == generation {
+            // A part of what is here already, or of what left since.
+            return Ok(seen.phase != Phase::Kept && !seen.since.is_newer_than(tick));
+        }
+        if !tick.is_newer_than(seen.since) {
+            return Ok(false);
+        }
+        if kept && seen.hollow {
+            self.needs_full.insert(slot);
+            return Ok(false);
+        }
+        let uncounted = viewhash::slot(slot, seen.counted, |kind| version(seen, kind));
+        seen.counted = 0;
+        seen.generation = generation;
+        seen.since = tick;
+        if kept {
+            let returns = seen.phase == Phase::Kept;
+            if returns {
+                seen.phase = Phase::Pending;
+                seen.past.clear();
+                self.alive = self.alive.saturating_add(1);
+                self.revive(slot)?;
+            }
+        } else {
+            let mut fresh = Seen::new(kinds, generation, tick);
+            // The entity stays if it is here: only its state is sent anew.
+            fresh.entity = seen.entity;
+            let alive = seen.phase != Phase::Kept;
+            let bytes = seen.bytes();
+            *seen = fresh;
+            self.bytes = self.bytes.saturating_sub(bytes);
+            if !alive {
+                self.alive = self.alive.saturating_add(1);
+            }
+        }
+        self.hash ^= uncounted;
+        Ok(true)
+    }
+
+    fn begin(&mut self, slot: u32, seen: Seen) -> Result<(), DecodeError> {
+        if self.alive >= self.limits.entities {
+            return Err(too_much("the list of entities", self.limits.entities));
+        }
+        let place = usize::try_from(slot).unwrap_or(usize::MAX);
+        if place >= self.slots.len() {
+            self.slots.resize_with(place.saturating_add(1), || None);
+        }
+        if let Some(entry) = self.slots.get_mut(place) {
+            *entry = Some(Box::new(seen));
+            self.alive = self.alive.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Decodes what was kept of a slot, so that it can be applied again.
+    fn revive(&mut self, slot: u32) -> Result<(), DecodeError> {
+        let kinds = self.kinds.clone();
+        let Some(seen) = self.seen_mut(slot) else {
+            return Ok(());
+        };
+        seen.changed = u64::from(seen.position.is_some());
+        for (kind, value) in (1_u32..).zip(&mut seen.values) {
+            let Some(value) = value else { continue };
+            if let (Some(bytes), Some(known)) =
+                (&value.bytes, kinds.get(usize::try_from(kind).unwrap_or(0)))
+            {
+                value.staged = Some(known.erased.decode(bytes)?);
+                seen.changed |= 1_u64.wrapping_shl(kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a component: its references, its bytes.
+    fn check(&self, kind: usize, tick: Tick, bytes: &[u8]) -> Result<Checked, DecodeError> {
+        let known = self.kinds.get(kind).ok_or(DecodeError::Unknown {
+            what: "component kind",
+            value: u64::try_from(kind).unwrap_or(u64::MAX),
+        })?;
+        let mut reader = Reader::new(bytes);
+        let mut references = Vec::new();
+        if known.erased.has_references() {
+            let count = reader.length("a list of references", MAX_REFERENCES)?;
+            for _ in 0..count {
+                references.push(reader.varint_u32()?);
+            }
+        }
+        let mut staged = known.erased.decode(reader.rest())?;
+        if staged.references() != references.len() {
+            return Err(DecodeError::NotAllowed("another number of references"));
+        }
+        Ok(Checked {
+            kind,
+            value: Value {
+                tick,
+                bytes: Some(reader.rest().to_vec()),
+                references,
+                staged: Some(staged),
+            },
+        })
+    }
+
+    /// Stores a component, unless a newer word about it is known.
+    fn set_value(&mut self, slot: u32, kind: usize, value: Value) -> Result<(), DecodeError> {
+        let tick = value.tick;
+        self.put_value(slot, kind, value)?;
+        self.count(slot, kind, tick);
+        Ok(())
+    }
+
+    fn put_value(&mut self, slot: u32, kind: usize, value: Value) -> Result<(), DecodeError> {
+        let added = value.bytes.as_ref().map_or(0, Vec::len);
+        let Some(seen) = self.seen_mut(slot) else {
+            return Ok(());
+        };
+        let Some(place) = kind.checked_sub(1).and_then(|at| seen.values.get_mut(at)) else {
+            return Ok(());
+        };
+        if place
+            .as_ref()
+            .is_some_and(|known| known.tick.is_newer_than(value.tick))
+        {
+            return Ok(());
+        }
+        let removed = place
+            .as_ref()
+            .and_then(|known| known.bytes.as_ref())
+            .map_or(0, Vec::len);
+        *place = Some(value);
+        let bit = u32::try_from(kind).unwrap_or(0);
+        seen.changed |= 1_u64.wrapping_shl(bit);
+        let live = seen.phase == Phase::Live;
+        if live {
+            self.staged.insert(slot);
+        }
+        self.charge(added, removed)
+    }
+
+    /// Counts bytes that are kept.
+    fn charge(&mut self, added: usize, removed: usize) -> Result<(), DecodeError> {
+        self.bytes = self.bytes.saturating_add(added).saturating_sub(removed);
+        while self.bytes > self.limits.bytes {
+            // What left goes before a server is called greedy.
+            let Some((slot, tick)) = self.kept.pop_front() else {
+                return Err(too_much("the state of all entities", self.limits.bytes));
+            };
+            self.drop_kept(slot, tick);
+        }
+        Ok(())
+    }
+
+    fn set_position(&mut self, slot: u32, tick: Tick, at: Option<WorldPosition>) {
+        let Some(seen) = self.seen_mut(slot) else {
+            return;
+        };
+        match at {
+            Some(at) => {
+                seen.set_position(tick, at);
+            }
+            None if !seen.position_tick.is_some_and(|t| t.is_newer_than(tick)) => {
+                seen.position = None;
+                seen.position_tick = Some(tick);
+                seen.changed |= 1;
+                seen.past.clear();
+            }
+            None => {}
+        }
+        if seen.phase == Phase::Live {
+            self.staged.insert(slot);
+        }
+        self.count(slot, 0, tick);
+    }
+
+    /// Notes a delivery in the view hash.
+    fn count(&mut self, slot: u32, kind: usize, tick: Tick) {
+        let Some(seen) = self.seen_mut(slot) else {
+            return;
+        };
+        let bit = 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0));
+        let Some(version) = seen.versions.get_mut(kind) else {
+            return;
+        };
+        let mut mixed = 0;
+        if seen.counted & bit != 0 {
+            if version.is_newer_than(tick) {
+                return;
+            }
+            mixed = viewhash::entry(slot, kind, *version);
+        }
+        seen.counted |= bit;
+        *version = tick;
+        self.hash ^= mixed ^ viewhash::entry(slot, kind, tick);
+    }
+
+    /// Removes components that a list of kinds does not name.
+    fn drop_unlisted(&mut self, slot: u32, tick: Tick) {
+        let streams = self.kinds.streams();
+        let Some(seen) = self.seen_mut(slot) else {
+            return;
+        };
+        if seen.has_tick != tick {
+            return;
+        }
+        let has = seen.has | streams;
+        let mut dropped = 0_usize;
+        let mut changed = 0_u64;
+        for (kind, value) in (1_u32..).zip(&mut seen.values) {
+            let bit = 1_u64.wrapping_shl(kind);
+            if let Some(known) = value
+                && has & bit == 0
+                && !known.tick.is_newer_than(tick)
+                && known.bytes.is_some()
+            {
+                dropped = dropped.saturating_add(known.bytes.as_ref().map_or(0, Vec::len));
+                *value = Some(Value {
+                    tick,
+                    ..Value::default()
+                });
+                changed |= bit;
+            }
+        }
+        if !seen.has_position && seen.position.is_some() {
+            seen.position = None;
+            seen.position_tick = Some(tick);
+            changed |= 1;
+        }
+        seen.changed |= changed;
+        if changed != 0 && seen.phase == Phase::Live {
+            self.staged.insert(slot);
+        }
+        self.bytes = self.bytes.saturating_sub(dropped);
+    }
+
+    fn update(
+        &mut self,
+        tick: Tick,
+        slot: u32,
+        components: &[(usize, Option<&[u8]>)],
+    ) -> Result<(), DecodeError> {
+        let mut checked = Vec::new();
+        for (kind, bytes) in components {
+            checked.push(match bytes {
+                Some(bytes) => self.check(*kind, tick, bytes)?,
+                None => Checked {
+                    kind: *kind,
+                    value: Value {
+                        tick,
+                        ..Value::default()
+                    },
+                },
+            });
+        }
+        if self.current(slot, tick).is_none() {
+            return Ok(());
+        }
+        for Checked { kind, value } in checked {
+            if kind == 0 {
+                self.set_position(slot, tick, None);
+            } else {
+                self.set_value(slot, kind, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, tick: Tick, slot: u32, place: [u16; 3]) -> Result<(), DecodeError> {
+        let Some(seen) = self.current(slot, tick) else {
+            return Ok(());
+        };
+        match seen.cell {
+            // The packet is older than the cell: a newer position is here already.
+            Some((known, _)) if known.is_newer_than(tick) => {}
+            Some((_, cell)) => self.set_position(slot, tick, Some(cell.place(place))),
+            None => return Err(DecodeError::NotAllowed("a place without a cell")),
+        }
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        tick: Tick,
+        baseline: Tick,
+        slot: u32,
+        step: [i16; 3],
+    ) -> Result<(), DecodeError> {
+        let Some(seen) = self.current(slot, tick) else {
+            return Ok(());
+        };
+        match seen.past(baseline) {
+            Some(from) => {
+                let at = position::step_from(&from, step)?;
+                self.set_position(slot, tick, Some(at));
+            }
+            None if seen.position_tick.is_some_and(|t| t.is_newer_than(tick)) => {}
+            None => {
+                self.needs_full.insert(slot);
+            }
+        }
+        Ok(())
+    }
+
+    fn fragment(&mut self, tick: Tick, record: Record<'_>) -> Result<(), DecodeError> {
+        let Record::Fragment {
+            slot,
+            kind,
+            version,
+            total,
+            offset,
+            bytes,
+        } = record
+        else {
+            return Ok(());
+        };
+        let version = Tick::new(version);
+        let wanted = total.saturating_sub(offset).min(FRAGMENT);
+        if offset.checked_rem(FRAGMENT) != Some(0) || bytes.len() != wanted {
+            return Err(DecodeError::OutOfRange { what: "a fragment" });
+        }
+        let Some(seen) = self.current(slot, tick) else {
+            return Ok(());
+        };
+        if seen
+            .value(kind)
+            .is_some_and(|known| !version.is_newer_than(known.tick))
+        {
+            return Ok(());
+        }
+        let known = seen.assemblies.iter().position(|part| part.kind == kind);
+        let stale = known.and_then(|at| seen.assemblies.get(at));
+        let (mut added, mut removed) = (0, 0);
+        let at = match (known, stale) {
+            (Some(at), Some(part)) if part.version == version && part.bytes.len() == total => at,
+            (Some(_), Some(part)) if part.version.is_newer_than(version) => return Ok(()),
+            (found, _) => {
+                if let Some(at) = found {
+                    removed = seen.assemblies.swap_remove(at).bytes.len();
+                }
+                added = total;
+                seen.assemblies.push(Assembly {
+                    kind,
+                    version,
+                    bytes: vec![0; total],
+                    got: vec![false; total.div_ceil(FRAGMENT).max(1)],
+                });
+                seen.assemblies.len().saturating_sub(1)
+            }
+        };
+        let mut whole = None;
+        if let Some(part) = seen.assemblies.get_mut(at) {
+            let end = offset.saturating_add(bytes.len());
+            if let Some(target) = part.bytes.get_mut(offset..end) {
+                target.copy_from_slice(bytes);
+            }
+            let number = offset.checked_div(FRAGMENT).unwrap_or(0);
+            if let Some(got) = part.got.get_mut(number) {
+                *got = true;
+            }
+            if part.got.iter().all(|got| *got) {
+                whole = Some(seen.assemblies.swap_remove(at).bytes);
+            }
+        }
+        self.charge(added, removed)?;
+        if let Some(bytes) = whole {
+            self.bytes = self.bytes.saturating_sub(bytes.len());
+            let Checked { kind, value } = self.check(kind, version, &bytes)?;
+            self.put_value(slot, kind, value)?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, tick: Tick, slot: u32, reason: DespawnReason) {
+        let Some(seen) = self.seen_mut(slot) else {
+            return;
+        };
+        if seen.phase == Phase::Kept || seen.since.is_newer_than(tick) {
+            return;
+        }
+        let uncounted = viewhash::slot(slot, seen.counted, |kind| version(seen, kind));
+        let complete = seen.phase == Phase::Live;
+        seen.counted = 0;
+        seen.phase = Phase::Kept;
+        seen.since = tick;
+        seen.assemblies.clear();
+        seen.past.clear();
+        let entity = seen.entity.take();
+        self.hash ^= uncounted;
+        self.alive = self.alive.saturating_sub(1);
+        self.needs_full.remove(&slot);
+        self.staged.remove(&slot);
+        if let Some(entity) = entity {
+            self.departed.push((entity, reason));
+        }
+        self.kept.push_back((slot, tick));
+        if reason == DespawnReason::Destroyed || !complete {
+            self.hollow(slot);
+        }
+        while self.kept.len() > self.limits.kept {
+            if let Some((slot, tick)) = self.kept.pop_front() {
+                self.drop_kept(slot, tick);
+            }
+        }
+    }
+
+    /// Forgets the state of a slot that left for good, but not when it left: a late packet must not
+    /// bring it back.
+    fn hollow(&mut self, slot: u32) {
+        let kinds = self.kinds.len();
+        let Some(seen) = self.seen_mut(slot) else {
+            return;
+        };
+        let bytes = seen.bytes();
+        let mut empty = Seen::new(kinds, seen.generation, seen.since);
+        empty.phase = Phase::Kept;
+        empty.hollow = true;
+        *seen = empty;
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// Forgets a slot that left at `tick`, unless it is in use again.
+    fn drop_kept(&mut self, slot: u32, tick: Tick) {
+        if self
+            .seen(slot)
+            .is_some_and(|seen| seen.phase == Phase::Kept && seen.since == tick)
+        {
+            self.hollow(slot);
+        }
+    }
+
+    fn reset(&mut self, before: Tick) {
+        let slots = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
+        for slot in 0..slots {
+            let Some(seen) = self.seen(slot) else {
+                continue;
+            };
+            if !before.is_newer_than(seen.since) {
+                continue;
+            }
+            if seen.phase == Phase::Kept {
+                self.hollow(slot);
+            } else {
+                // As if it had left just before.
+                let tick = Tick::new(before.get().wrapping_sub(1));
+                self.leave(tick, slot, DespawnReason::Left);
+                self.hollow(slot);
+            }
+        }
+    }
+}
+
+fn version(seen: &Seen, kind: usize) -> Tick {
+    seen.versions.get(kind).copied().unwrap_or_default()
+}
+
+fn too_much(what: &'static str, max: usize) -> DecodeError {
+    let max = u64::try_from(max).unwrap_or(u64::MAX);
+    DecodeError::TooLong {
+        what,
+        len: max.saturating_add(1),
+        max,
+    }
+}
