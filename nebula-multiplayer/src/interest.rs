@@ -10,13 +10,14 @@
 //! Distances are exact integers and boundaries belong to the areas. A follower is near whoever sees
 //! its parent. The set is never capped; the [`View`], what is replicated of it, is.
 //!
-//! [`Interest`] is told what changes and knows no ECS; `SpatialInterestSystem` reads components and
+//! [`Interest`] is told what changes and knows no ECS; [`SpatialInterestSystem`] reads components and
 //! tells it. [`ClientInterestSet`] and the functions [`within_interest`] and
 //! [`entities_in_interest_area`] also stand alone.
 
 mod area;
 mod client;
 mod components;
+mod config;
 mod diff;
 mod entities;
 mod events;
@@ -25,17 +26,20 @@ mod facts;
 mod grid;
 mod limit;
 mod set;
+mod system;
 mod touch;
 mod update;
 mod view;
 
 pub use area::{InterestArea, InterestMargin, entities_in_interest_area, within_interest};
 pub use components::{FollowsParent, Layers, OwnedBy, Reach, Relevance, Watches};
+pub use config::InterestConfig;
 pub use events::{Change, ExitReason, InterestEvent, UpdateReport};
 pub use explain::{EnterReason, Explanation, Nearness, Verdict};
 pub use facts::{Area, ClientFacts, DEFAULT_MAX_VISIBLE, Facts, Rule};
 use nebula_math::WorldPosition;
 pub use set::{ClientInterestSet, InterestTransitions};
+pub use system::{InterestIssue, InterestLength, SpatialInterestSystem};
 pub use view::View;
 
 use crate::{ClientId, NetworkId};
@@ -132,6 +136,11 @@ impl Interest {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns every stored id, in the order of the indexes.
+    pub(crate) fn ids(&self) -> Vec<NetworkId> {
+        self.entities.ids().collect()
     }
 
     /// Moves many entities; the last entry of an id counts. Returns how many entries name an entity

@@ -45,5 +45,6 @@ pub use record::{DespawnReason, Record, Records};
 pub use reference::{MAX_REFERENCES, NetRef, References};
 pub use registry::{Kind, KindError, Kinds, MAX_COMPONENT_BYTES, MAX_KINDS, MAX_STREAM_BYTES};
 pub(crate) use replicator::Replicator;
+pub(crate) use scan::each_changed;
 pub use settings::ReplicationSettings;
 pub use stats::ReplicationStats;

@@ -28,7 +28,7 @@ fn compare(interest: &mut Interest, twin: &mut Twin, context: &str) {
             set.len(),
             "{context}: {id} has members twice"
         );
-        for odd in members.symmetric_difference(&now.set) {
+        if let Some(odd) = members.symmetric_difference(&now.set).next() {
             let why = interest.explain(*id, *odd);
             panic!(
                 "{context}: {why}; {:?}; {:?}; {now:?}; it was {}",

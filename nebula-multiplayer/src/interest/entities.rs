@@ -94,6 +94,14 @@ impl Entities {
         slot.stored.then(|| NetworkId::new(index, slot.generation))
     }
 
+    /// Returns every stored id, in the order of the indexes.
+    pub(super) fn ids(&self) -> impl Iterator<Item = NetworkId> + '_ {
+        let indexes = (0..).zip(&self.pages).filter(|(_, page)| page.is_some());
+        let indexes =
+            indexes.flat_map(|(page, _): (u32, _)| (0..1_024).map(move |i| page * 1_024 + i));
+        indexes.filter_map(|index| self.resident(index))
+    }
+
     #[inline]
     pub(super) fn extra(&self, slot: &Slot) -> Extra {
         match self.extras.get(slot.extra as usize) {
