@@ -77,7 +77,7 @@ impl<I: DenseId> SpatialIndex<I> {
 
     fn seat_all(&mut self, moves: &[(I, WorldPosition)]) -> Seated {
         #[cfg(feature = "rayon")]
-        if moves.len() >= super::parallel::WORTH_IT {
+        if moves.len() >= super::parallel::WORTH_IT && rayon::current_num_threads() > 1 {
             return self.seat_all_in_parallel(moves);
         }
         let mut seated = Seated::default();

@@ -135,6 +135,14 @@ pub(crate) fn all(radius_mm: i128) -> Vec<Box<dyn Contender>> {
     ]
 }
 
+/// Makes those that can hold a universe of 2^100 mm.
+pub(crate) fn wide(radius_mm: i128) -> Vec<Box<dyn Contender>> {
+    let mut wide = all(radius_mm);
+    // Its cells are numbered in 64 bits and 2^19 mm wide: 2^82 mm at most.
+    wide.retain(|c| c.name() != big_space::NAME);
+    wide
+}
+
 /// Makes the contenders of these names.
 pub(crate) fn named(names: &[String], radius_mm: i128) -> Vec<Box<dyn Contender>> {
     let mut chosen = all(radius_mm);

@@ -162,6 +162,12 @@ pub(crate) fn nudged(at: WorldPosition, reach: i64, random: &mut Random) -> Worl
     WorldPosition::new(at.x + by(), at.y + by(), at.z + by())
 }
 
+/// Returns the largest coordinate, sign aside.
+pub(crate) fn reach(entries: &[Entry]) -> i128 {
+    let coordinates = entries.iter().flat_map(|(_, at)| at.to_array());
+    coordinates.map(i128::saturating_abs).max().unwrap_or(0)
+}
+
 fn rounded(value: f64) -> i128 {
     value.round() as i128
 }

@@ -4,6 +4,7 @@ mod contenders;
 mod data;
 mod limits;
 mod measure;
+mod pairs;
 mod workloads;
 
 use std::process::ExitCode;
@@ -40,11 +41,6 @@ impl Bench {
             .get_or_insert_with(|| Field::new(data::planet(ENTITIES), contenders::all(RADIUS_MM)))
     }
 
-    /// Forgets the planet: contenders were moved about on it.
-    fn planet_moved(&mut self) {
-        self.planet = None;
-    }
-
     /// Prints a case and keeps it.
     fn finish(&mut self, case: Case) {
         print!("{}", table::text(&case));
@@ -64,7 +60,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match run(flags) {
+    // One thread, except where threads are compared: CPU time must not pay for a second one's waiting.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .stack_size(64 << 20)
+        .build()
+        .expect("one thread");
+    match pool.install(|| run(flags)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");

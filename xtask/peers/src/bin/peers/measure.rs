@@ -8,7 +8,7 @@ use nebula_peers::clock::{Best, cpu};
 use nebula_peers::report::{Inexact, Limit, Role, Row, number};
 
 use crate::contenders::{Contender, Sink, Work};
-use crate::data::Entry;
+use crate::data::{self, Entry};
 use crate::limits::Limits;
 
 /// How much time a run takes.
@@ -69,12 +69,7 @@ impl Field {
                 }
             })
             .collect();
-        let reach_mm = entries
-            .iter()
-            .flat_map(|(_, at)| at.to_array())
-            .map(|c| i128::try_from(c.unsigned_abs()).unwrap_or(i128::MAX))
-            .max()
-            .unwrap_or(0);
+        let reach_mm = data::reach(&entries);
         Self {
             entries,
             lanes,
@@ -107,18 +102,18 @@ impl Ask {
     }
 }
 
+/// At most this many ids are kept to be compared one by one; beyond it answers are compared by number.
+const KEPT_IDS: usize = 3_000_000;
+
 /// The right answers, checked.
 pub(crate) struct Truth {
-    /// For each query its ids in order, or the squares of its distances for the nearest.
+    /// For each of the first queries its ids in order, or the squares of its distances for the nearest.
     answers: Vec<Vec<u128>>,
+    /// How many ids every answer has.
+    pub(crate) hits: Vec<usize>,
 }
 
 impl Truth {
-    /// Returns how many ids each answer has.
-    pub(crate) fn hits(&self) -> Vec<usize> {
-        self.answers.iter().map(Vec::len).collect()
-    }
-
     /// Asks our own index and compares some of its answers with a check of every entity.
     pub(crate) fn of(
         field: &Field,
@@ -129,23 +124,32 @@ impl Truth {
         let ours = field
             .lanes
             .iter()
-            .find(|l| l.contender.role() == Role::Ours);
+            .find(|lane| lane.contender.role() == Role::Ours);
         let Some(ours) = ours else {
             bail!("nobody on the field is ours");
         };
-        let answers = canonical(field, centers, ask, record(ours, ask, centers.len()));
-        let sample = (checks / field.entries.len())
-            .clamp(3, 100)
-            .min(centers.len());
+        let mut hits = Vec::with_capacity(centers.len());
+        for query in 0..centers.len() {
+            let mut sink = Sink::default();
+            ask.answer(&*ours.contender, query, query + 1, &mut sink);
+            hits.push(sink.hits);
+        }
+        let mut ids = 0;
+        let kept = hits.iter().take_while(|hits| {
+            ids += **hits;
+            ids <= KEPT_IDS
+        });
+        let kept = kept.count().max(4).min(centers.len());
+        let answers = canonical(field, centers, ask, record(ours, ask, kept));
+        let sample = (checks / field.entries.len()).clamp(3, 100).min(kept);
         for (center, answer) in centers.iter().zip(&answers).take(sample) {
-            let slow = linear(field, center, ask);
-            if slow != *answer {
+            if linear(field, center, ask) != *answer {
                 bail!(
                     "Nebula's answer at {center} to {ask:?} differs from a check of every entity"
                 );
             }
         }
-        Ok(Self { answers })
+        Ok(Self { answers, hits })
     }
 
     /// Counts the ids that a lane gets wrong in the first `count` queries.
@@ -157,17 +161,21 @@ impl Truth {
         ask: Ask,
         count: usize,
     ) -> Inexact {
-        let found = canonical(field, centers, ask, record(lane, ask, count));
+        let count = count.min(self.answers.len());
+        let mut found = canonical(field, centers, ask, record(lane, ask, count));
+        // Answers that are missing altogether are wrong too.
+        found.resize(count, Vec::new());
         let mut result = Inexact::default();
         for (right, found) in self.answers.iter().zip(&found) {
             result.of += right.len();
             result.wrong += difference(right, found);
         }
-        // Answers that are missing altogether are wrong too.
-        for right in self.answers.iter().take(count).skip(found.len()) {
-            result.wrong += right.len();
-        }
         result
+    }
+
+    /// Returns how many ids the first `count` answers have together.
+    pub(crate) fn total(&self, count: usize) -> usize {
+        self.hits[..count].iter().sum()
     }
 }
 
@@ -262,6 +270,16 @@ impl Start {
     pub(crate) fn takes_part(&self) -> bool {
         self.queries > 0
     }
+
+    /// Takes a lane out of the race when it found another number of ids than is right.
+    pub(crate) fn check(&mut self, found: usize, right: usize) {
+        if found != right && self.row.inexact.is_none() {
+            self.queries = 0;
+            self.row.note = Some(format!(
+                "WRONG: {found} ids where {right} are right; its time does not count"
+            ));
+        }
+    }
 }
 
 /// Lets every lane answer before the race: picks samples and counts wrong answers.
@@ -344,43 +362,64 @@ fn affordable(contender: &dyn Contender, ask: Ask, most: usize, effort: Effort) 
     }
 }
 
+/// What a race of queries is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Floor {
+    MissAndCopy,
+    Copy,
+}
+
 /// Runs a race of queries: rows with the time of one query, and the limit.
 pub(crate) fn queries(
     field: &mut Field,
     centers: &[WorldPosition],
     ask: Ask,
+    floor: Floor,
     effort: Effort,
 ) -> Result<(Vec<Row>, Limit)> {
-    for lane in &mut field.lanes {
-        lane.contender.aim(centers);
-    }
+    aim(field, centers);
     let truth = Truth::of(field, centers, ask, effort.checks)?;
     let mut starts = line_up(field, centers, ask, &truth, effort);
-    let hits = truth.hits();
     let mut limits = Limits::new(field.entries.len());
     let mut best = vec![Best::default(); starts.len()];
     let mut limit = Best::default();
     for _ in 0..effort.repeats {
-        for ((lane, start), best) in field.lanes.iter().zip(&starts).zip(&mut best) {
+        for ((lane, start), best) in field.lanes.iter().zip(&mut starts).zip(&mut best) {
             if start.takes_part() {
                 let mut sink = Sink::default();
                 best.note(cpu(|| {
                     ask.answer(&*lane.contender, 0, start.queries, &mut sink);
                 }));
+                start.check(sink.hits, truth.total(start.queries));
             }
         }
-        limit.note(limits.misses(hits.len()) + limits.copy(&hits));
+        let copy = limits.copy(&truth.hits);
+        limit.note(match floor {
+            Floor::Copy => copy,
+            Floor::MissAndCopy => copy + limits.misses(centers.len()),
+        });
     }
     for (start, best) in starts.iter_mut().zip(&best) {
         if start.takes_part() {
             start.row.ns = Some(best.ns() / start.queries as f64);
         }
     }
+    let what = match floor {
+        Floor::Copy => "a copy of the hits",
+        Floor::MissAndCopy => "one dependent miss and a copy of the hits",
+    };
     let limit = Limit {
-        what: "one dependent miss and a copy of the hits".to_owned(),
-        ns: limit.ns() / hits.len() as f64,
+        what: what.to_owned(),
+        ns: limit.ns() / centers.len() as f64,
     };
     Ok((starts.into_iter().map(|start| start.row).collect(), limit))
+}
+
+/// Hands every lane the middles of the queries to come.
+pub(crate) fn aim(field: &mut Field, centers: &[WorldPosition]) {
+    for lane in &mut field.lanes {
+        lane.contender.aim(centers);
+    }
 }
 
 /// Scales a time measured on a part of the work to all of it.

@@ -1,7 +1,16 @@
 //! The workloads, one file each.
 
+mod memory;
 mod w1;
+mod w10;
 mod w2;
+mod w3;
+mod w4;
+mod w5;
+mod w6;
+mod w7;
+mod w8;
+mod w9;
 
 use anyhow::Result;
 
@@ -13,12 +22,24 @@ pub(crate) struct Workload {
     pub(crate) run: fn(&mut Bench) -> Result<()>,
 }
 
-/// Every workload in the order of running. Those that only ask share a world; those that move things
-/// come after them.
+/// Every workload in the order of running: those that only ask share a world with those that move
+/// things about, and come before them.
 pub(crate) const ALL: &[Workload] = &[
+    Workload {
+        name: "memory",
+        run: memory::run,
+    },
     Workload {
         name: "W1",
         run: w1::run,
+    },
+    Workload {
+        name: "W5",
+        run: w5::run,
+    },
+    Workload {
+        name: "W8",
+        run: w8::run,
     },
     Workload {
         name: "W2",
@@ -27,5 +48,29 @@ pub(crate) const ALL: &[Workload] = &[
     Workload {
         name: "W2b",
         run: w2::some_move,
+    },
+    Workload {
+        name: "W3",
+        run: w3::run,
+    },
+    Workload {
+        name: "W4",
+        run: w4::run,
+    },
+    Workload {
+        name: "W6",
+        run: w6::run,
+    },
+    Workload {
+        name: "W7",
+        run: w7::run,
+    },
+    Workload {
+        name: "W9",
+        run: w9::run,
+    },
+    Workload {
+        name: "W10",
+        run: w10::run,
     },
 ];

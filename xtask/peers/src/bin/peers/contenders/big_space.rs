@@ -18,6 +18,9 @@ use nebula_math::WorldPosition;
 use super::{Contender, Sink, Work};
 use crate::data::Entry;
 
+/// Its name in tables.
+pub(crate) const NAME: &str = "big_space cell lookup";
+
 const CELL_BITS: u32 = 19;
 
 #[derive(Component)]
@@ -91,7 +94,7 @@ impl Space {
 
 impl Contender for Cells {
     fn name(&self) -> &'static str {
-        "big_space cell lookup"
+        NAME
     }
 
     fn refuses(&self, work: Work) -> Option<&'static str> {

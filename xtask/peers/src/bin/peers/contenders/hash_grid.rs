@@ -8,6 +8,9 @@ use nebula_math::WorldPosition;
 use super::{Contender, Sink, Work, apart, floats, square};
 use crate::data::Entry;
 
+/// Its name in tables.
+pub(crate) const NAME: &str = "HashMap grid";
+
 type Cell = [i64; 3];
 
 #[derive(Clone, Copy)]
@@ -73,7 +76,7 @@ impl Grid {
 
 impl Contender for Grid {
     fn name(&self) -> &'static str {
-        "HashMap grid"
+        NAME
     }
 
     fn refuses(&self, work: Work) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use nebula_peers::report::{Case, Goal, number};
 
 use crate::data;
-use crate::measure::{Ask, Field, queries};
+use crate::measure::{Ask, Field, Floor, queries};
 use crate::{Bench, RADIUS_MM, contenders};
 
 const QUERIES: usize = 10_000;
@@ -18,6 +18,7 @@ const SIZES: [(usize, f64); 4] = [
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let effort = bench.effort;
+    let ask = Ask::Ball(RADIUS_MM);
     let mut best_two = Vec::new();
     for (n, goal) in SIZES {
         // The largest world is for the best two peers of the one before.
@@ -35,7 +36,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
             &mut small
         };
         let centers = data::centers(&field.entries, QUERIES, 1);
-        let (rows, limit) = queries(field, &centers, Ask::Ball(RADIUS_MM), effort)?;
+        let (rows, limit) = queries(field, &centers, ask, Floor::MissAndCopy, effort)?;
         let mut case = Case {
             workload: "W1".to_owned(),
             name: format!("r = 500 m, {} entities", number(n)),

@@ -1,14 +1,13 @@
 //! W2 and W2b: entities move up to 5 m on each axis, then queries are asked.
 
 use anyhow::Result;
-use nebula_math::WorldPosition;
 use nebula_peers::clock::{Best, cpu};
 use nebula_peers::report::{Case, Goal, Limit, Row, number};
 
 use crate::contenders::Sink;
 use crate::data::{self, Entry};
 use crate::limits::Limits;
-use crate::measure::{Ask, Field, Start, Truth, line_up, scaled};
+use crate::measure::{Ask, Field, Start, Truth, aim, line_up, scaled};
 use crate::{Bench, RADIUS_MM};
 
 /// How far a step goes on each axis.
@@ -52,7 +51,7 @@ fn run(bench: &mut Bench, workload: &str, share: f64, goals: [f64; 2]) -> Result
             // The answers after the first step are compared; later steps do the same work.
             aim(field, &centers);
             let truth = Truth::of(field, &centers, ask, effort.checks)?;
-            hits = truth.hits();
+            hits.clone_from(&truth.hits);
             starts = line_up(field, &centers, ask, &truth, effort);
         } else {
             aim(field, &centers);
@@ -121,14 +120,7 @@ fn run(bench: &mut Bench, workload: &str, share: f64, goals: [f64; 2]) -> Result
     for case in cases {
         bench.finish(case);
     }
-    bench.planet_moved();
     Ok(())
-}
-
-fn aim(field: &mut Field, centers: &[WorldPosition]) {
-    for lane in &mut field.lanes {
-        lane.contender.aim(centers);
-    }
 }
 
 /// Applies the moves to one lane and returns its time. Who does only a part of them is then brought
