@@ -20,6 +20,8 @@ mod seam;
 pub mod server;
 pub mod session;
 pub mod stats;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod transport;
 pub mod wire;
 

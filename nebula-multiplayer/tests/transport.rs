@@ -17,6 +17,7 @@ fn bad() -> Faults {
         duplicate: 500,
         reorder: 1_000,
         corrupt: 500,
+        sealed: false,
         pause: 200,
         pause_max: 300 * MS,
         bandwidth: Some(200_000),
@@ -110,6 +111,7 @@ fn every_fault_strikes_and_is_counted() {
 fn damage_is_what_differs_from_what_was_sent() {
     let faults = Faults {
         corrupt: 10_000,
+        sealed: false,
         ..Faults::NONE
     };
     let mut pipe = SimPipe::new(3, faults);
@@ -123,6 +125,18 @@ fn damage_is_what_differs_from_what_was_sent() {
     assert_eq!(pipe.counts().corruptions, 200);
     // Two flips of one bit cancel out now and then.
     assert!(differing > 180, "{differing}");
+}
+
+#[test]
+fn a_sealed_link_drops_what_is_damaged() {
+    let faults = Faults {
+        corrupt: 10_000,
+        ..Faults::NONE
+    };
+    let mut pipe = SimPipe::new(3, faults);
+    pipe.send(Lane::Datagram, &[0xA5; 64], MS);
+    assert_eq!(pipe.receive(MS), None);
+    assert_eq!(pipe.counts().corruptions, 1);
 }
 
 #[test]

@@ -40,9 +40,9 @@ pub(super) struct Peer {
     pub(super) resumable: bool,
     /// Whether a handshake was ever finished, so that there is a session to come back to.
     pub(super) joined: bool,
-    /// Welcomes so far, and whether the client was heard since the last.
-    pub(super) welcomes: u64,
-    pub(super) confirmed: bool,
+    /// The number of the last ticket, and of the one before while the client may not have the last.
+    pub(super) ticket: Option<u64>,
+    pub(super) older: Option<u64>,
     /// When a resync was last granted.
     pub(super) resynced: Option<Duration>,
 }
@@ -68,8 +68,8 @@ impl Peer {
             player: None,
             resumable,
             joined: false,
-            welcomes: 0,
-            confirmed: false,
+            ticket: None,
+            older: None,
             resynced: None,
         }
     }

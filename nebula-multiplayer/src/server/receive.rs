@@ -86,7 +86,7 @@ impl Server {
         if !fresh {
             return Ok(());
         }
-        peer.confirmed = true;
+        peer.older = None;
         peer.stats.note_session(&peer.session, &self.outcome);
         self.replicator.settle(client, &self.outcome);
         if header.messages {

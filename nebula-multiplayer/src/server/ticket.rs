@@ -10,6 +10,8 @@ use crate::message::Ticket;
 /// Makes tickets from a secret.
 pub(super) struct Tickets {
     secret: [u8; 16],
+    /// Tickets so far. Numbers are never used again, so a ticket fits one session only.
+    issued: u64,
 }
 
 impl core::fmt::Debug for Tickets {
@@ -21,21 +23,27 @@ impl core::fmt::Debug for Tickets {
 
 impl Tickets {
     pub(super) const fn new(secret: [u8; 16]) -> Self {
-        Self { secret }
+        Self { secret, issued: 0 }
     }
 
-    /// Returns the ticket of a client's `count`-th welcome.
-    pub(super) fn issue(&self, client: ClientId, count: u64) -> Ticket {
+    /// Returns the number of the next ticket.
+    pub(super) fn next(&mut self) -> u64 {
+        self.issued = self.issued.saturating_add(1);
+        self.issued
+    }
+
+    /// Returns the ticket of a client with this number.
+    pub(super) fn issue(&self, client: ClientId, number: u64) -> Ticket {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write(&client.get().to_le_bytes());
-        hasher.write(&count.to_le_bytes());
+        hasher.write(&number.to_le_bytes());
         hasher.finish128().as_u128().to_le_bytes()
     }
 
-    /// Returns whether `ticket` is that of the client's `count`-th welcome, in a time that does not
+    /// Returns whether `ticket` is that of the client with this number, in a time that does not
     /// depend on how much of it is right.
-    pub(super) fn check(&self, client: ClientId, count: u64, ticket: &Ticket) -> bool {
-        let right = u128::from_le_bytes(self.issue(client, count));
+    pub(super) fn check(&self, client: ClientId, number: u64, ticket: &Ticket) -> bool {
+        let right = u128::from_le_bytes(self.issue(client, number));
         core::hint::black_box(right ^ u128::from_le_bytes(*ticket)) == 0
     }
 }

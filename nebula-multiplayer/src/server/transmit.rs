@@ -71,9 +71,7 @@ impl Server {
             return false;
         }
         peer.budget.refill(self.now);
-        let overhead = u64::from(self.settings.limits.datagram_overhead);
-        let affordable = peer.budget.available().saturating_sub(overhead);
-        let room = usize::try_from(affordable).unwrap_or(usize::MAX).min(max);
+        let room = stream_room(peer.budget.available(), &self.settings.limits).min(max);
         let len = peer.session.ordered.write(room, out);
         if len == 0 {
             return false;
@@ -104,6 +102,19 @@ fn datagram_room(
         return None;
     }
     Some(room)
+}
+
+/// Returns how many bytes of a stream can be paid, with the overhead of each packet they fill.
+fn stream_room(available: u64, limits: &Limits) -> usize {
+    let overhead = u64::from(limits.datagram_overhead);
+    let packet = u64::try_from(limits.datagram_bytes).unwrap_or(u64::MAX);
+    let full = packet.saturating_add(overhead).max(1);
+    let whole = available.checked_div(full).unwrap_or(0);
+    let rest = available.checked_rem(full).unwrap_or(0);
+    let room = whole
+        .saturating_mul(packet)
+        .saturating_add(rest.saturating_sub(overhead));
+    usize::try_from(room).unwrap_or(usize::MAX)
 }
 
 /// Returns what `len` bytes cost on the wire, with what the layers below add.

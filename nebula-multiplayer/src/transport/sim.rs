@@ -51,6 +51,9 @@ pub struct Faults {
     pub reorder: u16,
     /// Chance that a datagram arrives damaged: bits flipped, the end missing, or bytes added.
     pub corrupt: u16,
+    /// Whether the transport notices damage and drops the datagram, as QUIC does. Otherwise the
+    /// receiver gets the damaged bytes, as from a hostile peer.
+    pub sealed: bool,
     /// Chance that the link pauses for up to [`pause_max`](Self::pause_max): what was to arrive
     /// in that time arrives all at once when it ends.
     pub pause: u16,
@@ -69,6 +72,7 @@ impl Faults {
         duplicate: 0,
         reorder: 0,
         corrupt: 0,
+        sealed: true,
         pause: 0,
         pause_max: Duration::ZERO,
         bandwidth: None,
@@ -248,6 +252,9 @@ impl SimPipe {
         let mut bytes = bytes.to_vec();
         if self.random.chance(self.faults.corrupt) {
             self.damage(&mut bytes);
+            if self.faults.sealed {
+                return;
+            }
         }
         self.sent += 1;
         self.datagrams.insert((arrival, self.sent), bytes);

@@ -1,0 +1,80 @@
+//! Sessions over bad links: what simulations found, in their smallest form.
+
+use core::time::Duration;
+
+use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::protocol::{Channel, Protocol};
+use nebula_multiplayer::server::ServerSettings;
+use nebula_multiplayer::testing::TestPair;
+use nebula_multiplayer::transport::Lane;
+
+fn protocol() -> Protocol {
+    Protocol::new("game", 1)
+        .message::<u32>("ping", 1, Channel::Unordered)
+        .message::<Vec<u8>>("parcel", 1, Channel::Ordered)
+}
+
+#[test]
+fn a_ticket_of_an_expired_session_resumes_nothing() {
+    let limits = Limits {
+        resume_window: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let settings = ServerSettings {
+        limits,
+        ..ServerSettings::default()
+    };
+    let mut pair = TestPair::with(&protocol(), settings, 1);
+    pair.run_ms(200);
+    // The message arrives, its acknowledgement does not.
+    pair.client_mut(0).client.send(&1_u32).expect("connected");
+    pair.client_mut(0).link.to_client.partition(Duration::MAX);
+    pair.run_ms(100);
+    let heard = |pair: &mut TestPair| pair.server.messages().map(|(_, n)| n).collect::<Vec<u32>>();
+    assert_eq!(heard(&mut pair), [1]);
+    pair.cut(0);
+    pair.run_ms(1_500);
+    // The session is gone. The server welcomes a new one, and that welcome goes down with its link.
+    pair.reconnect(0);
+    pair.client_mut(0).link.to_client.partition(Duration::MAX);
+    pair.run_ms(100);
+    pair.cut(0);
+    pair.reconnect(0);
+    pair.run_ms(1_000);
+    assert!(pair.the_client().is_connected());
+    assert_eq!(heard(&mut pair), [0; 0], "an old message in a new session");
+}
+
+#[test]
+fn a_stream_stays_within_the_budget() {
+    let limits = Limits {
+        bytes_out_per_second: 10_000,
+        burst_bytes: 2_000,
+        ..Limits::default()
+    };
+    let settings = ServerSettings {
+        limits: limits.clone(),
+        ..ServerSettings::default()
+    };
+    let mut pair = TestPair::with(&protocol(), settings, 1);
+    pair.run_ms(200);
+    let id = pair.client(0).id().expect("connected");
+    for _ in 0..20 {
+        pair.server
+            .send(id, &vec![7_u8; 4_000])
+            .expect("room in the queue");
+    }
+    let mut bytes = 0;
+    for _ in 0..40 {
+        pair.step_seen(&mut |sent| {
+            if !sent.to_server && sent.lane == Lane::Stream {
+                bytes += sent.bytes.len() + 64 * sent.bytes.len().div_ceil(limits.datagram_bytes);
+            }
+        });
+    }
+    assert!(bytes > 15_000, "two seconds of budget are used: {bytes}");
+    assert!(
+        bytes <= 22_000,
+        "two seconds of budget and the burst: {bytes}"
+    );
+}
