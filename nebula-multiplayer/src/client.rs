@@ -27,14 +27,15 @@ pub use clock::{Clock, TickTime};
 pub use settings::ClientSettings;
 
 use crate::message::{ClientFrame, FrameBuffer, Hello, Inbox, Resume, Ticket};
+use crate::mirror::{Mirror, MirrorEvent};
 use crate::protocol::{Protocol, ProtocolError};
-use crate::seam::Mirror;
+use crate::replication::DespawnReason;
 use crate::server::{Disconnect, SettingsError};
 use crate::session::{Bucket, Outcome, Session};
 use crate::{ClientId, Tick};
 
 /// Events kept while nobody takes them; beyond it the oldest go.
-const MAX_EVENTS: usize = 16_384;
+const MAX_EVENTS: usize = 65_536;
 
 /// Something that happened to the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +53,17 @@ pub enum ClientEvent {
         /// Why.
         reason: Disconnect,
     },
-    /// Another entity is ours now, or none.
-    OwnEntity(Option<Entity>),
+    /// An entity appeared, with all its components.
+    Spawned(Entity),
+    /// An entity disappeared; its id is valid no more.
+    Despawned {
+        /// What it was.
+        entity: Entity,
+        /// Why.
+        reason: DespawnReason,
+    },
+    /// This is our own entity now; `None` if we have none any more.
+    YourEntity(Option<Entity>),
 }
 
 /// Where the connection stands.
@@ -88,9 +98,9 @@ pub struct Client {
     datagrams: Bucket,
     messages: Bucket,
     echo: Option<u32>,
-    /// The slot of our own entity plus one, as last told, and the packet that told it.
-    own: (u32, u64),
-    own_entity: Option<Entity>,
+    /// When full state was last asked for.
+    asked: Option<Duration>,
+    mirror_events: Vec<MirrorEvent>,
     hashed: Option<Duration>,
     now: Duration,
     outcome: Outcome,
@@ -113,7 +123,7 @@ impl Client {
             session: Session::new(limits, &protocol, limits.frame_in_bytes, Duration::ZERO),
             frames: FrameBuffer::new(limits.frame_out_bytes),
             clock: Clock::default(),
-            mirror: Mirror::new(kinds, limits),
+            mirror: Mirror::new(kinds, settings.mirror),
             inbox: Inbox::new(protocol.message_kinds(), limits.inbox_messages),
             events: VecDeque::new(),
             datagrams: Bucket::new(
@@ -127,8 +137,8 @@ impl Client {
                 Duration::ZERO,
             ),
             echo: None,
-            own: (0, 0),
-            own_entity: None,
+            asked: None,
+            mirror_events: Vec::new(),
             hashed: None,
             now: Duration::ZERO,
             outcome: Outcome::default(),
@@ -185,8 +195,18 @@ impl Client {
         self.end_if_overdue();
         self.outcome.clear();
         self.session.expire(self.now, &mut self.outcome);
-        self.mirror.apply(world);
-        self.resolve_own();
+        let mut events = core::mem::take(&mut self.mirror_events);
+        self.mirror.apply(world, &mut events);
+        for event in events.drain(..) {
+            self.push_event(match event {
+                MirrorEvent::Spawned(entity) => ClientEvent::Spawned(entity),
+                MirrorEvent::Despawned { entity, reason } => {
+                    ClientEvent::Despawned { entity, reason }
+                }
+                MirrorEvent::YourEntity(entity) => ClientEvent::YourEntity(entity),
+            });
+        }
+        self.mirror_events = events;
     }
 
     /// Returns what happened to the connection since the last call, in order.
@@ -208,8 +228,26 @@ impl Client {
 
     /// Returns our own entity in our own world, once it is there.
     #[must_use]
-    pub const fn own_entity(&self) -> Option<Entity> {
-        self.own_entity
+    pub fn own_entity(&self) -> Option<Entity> {
+        self.mirror.own_entity()
+    }
+
+    /// Returns the entity of our world that mirrors a slot, once it is there.
+    #[must_use]
+    pub fn entity_of(&self, slot: u32) -> Option<Entity> {
+        self.mirror.entity_of(slot)
+    }
+
+    /// Returns how many entities are mirrored, those still arriving included.
+    #[must_use]
+    pub fn mirrored(&self) -> usize {
+        self.mirror.len()
+    }
+
+    /// Returns how many bytes of components are kept for them.
+    #[must_use]
+    pub fn mirrored_bytes(&self) -> usize {
+        self.mirror.bytes()
     }
 
     /// Returns the number of our last input that the server processed, as far as we know.
@@ -271,16 +309,6 @@ impl Client {
             self.state = State::Idle;
             self.ticket = None;
             self.push_event(ClientEvent::Disconnected { reason });
-        }
-    }
-
-    /// Finds our own entity once its spawn arrived.
-    fn resolve_own(&mut self) {
-        let slot = self.own.0.checked_sub(1);
-        let entity = slot.and_then(|slot| self.mirror.entity_of(slot));
-        if entity != self.own_entity {
-            self.own_entity = entity;
-            self.push_event(ClientEvent::OwnEntity(entity));
         }
     }
 

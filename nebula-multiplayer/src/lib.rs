@@ -16,7 +16,6 @@ pub mod message;
 pub mod mirror;
 pub mod protocol;
 pub mod replication;
-mod seam;
 pub mod server;
 pub mod session;
 pub mod stats;

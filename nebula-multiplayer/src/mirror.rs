@@ -146,6 +146,19 @@ impl Mirror {
         Ok(())
     }
 
+    /// Forgets everything: the server starts anew. What was shown is despawned by the next
+    /// application.
+    pub(crate) fn start_over(&mut self) {
+        let mut departed = core::mem::take(&mut self.departed);
+        let shown = self.slots.iter().flatten().filter_map(|seen| seen.entity);
+        departed.extend(shown.map(|entity| (entity, DespawnReason::Left)));
+        *self = Self {
+            departed,
+            announced: self.announced,
+            ..Self::new(self.kinds.clone(), self.limits)
+        };
+    }
+
     /// Returns the hash of what was delivered, for the server to compare.
     pub(crate) fn view_hash(&self) -> u64 {
         self.hash

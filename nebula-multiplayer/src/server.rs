@@ -30,10 +30,12 @@ use bevy_ecs::entity::Entity;
 pub use disconnect::Disconnect;
 pub use settings::{ConnectError, Identity, ServerSettings, SettingsError};
 
-use crate::interest::Interest;
+use nebula_math::MetersError;
+
+use crate::interest::{Interest, InterestArea, InterestIssue, SpatialInterestSystem};
 use crate::message::Inbox;
 use crate::protocol::Protocol;
-use crate::seam::Replicator;
+use crate::replication::{ReplicationStats, Replicator};
 use crate::session::{InputVerdict, Outcome};
 use crate::stats::ClientStats;
 use crate::{ClientId, Tick};
@@ -103,6 +105,7 @@ pub struct Server {
     tickets: Tickets,
     clients: BTreeMap<ClientId, Peer>,
     interest: Interest,
+    watcher: SpatialInterestSystem,
     replicator: Replicator,
     inbox: Inbox,
     events: VecDeque<ServerEvent>,
@@ -128,7 +131,8 @@ impl Server {
             tickets: Tickets::new(settings.secret),
             clients: BTreeMap::new(),
             interest: Interest::new(),
-            replicator: Replicator::new(kinds, &settings.limits),
+            watcher: SpatialInterestSystem::new(settings.interest_config())?,
+            replicator: Replicator::new(kinds, settings.replication),
             inbox: Inbox::new(protocol.message_kinds(), settings.limits.inbox_messages),
             events: VecDeque::new(),
             next_anonymous: Identity::FIRST_ANONYMOUS,
@@ -219,7 +223,7 @@ impl Server {
             return false;
         };
         peer.player = entity;
-        self.replicator.set_player(client, entity);
+        self.watcher.set_player(client, entity);
         true
     }
 
@@ -272,6 +276,30 @@ impl Server {
     #[must_use]
     pub fn stats(&self, client: ClientId) -> Option<&ClientStats> {
         self.clients.get(&client).map(|peer| &peer.stats)
+    }
+
+    /// Returns what was counted of the state sent to a client: by component and kind, and what waits.
+    #[must_use]
+    pub fn replication_stats(&self, client: ClientId) -> Option<&ReplicationStats> {
+        self.replicator.stats(client)
+    }
+
+    /// Overrides how far one client sees, or stops to; returns whether the client is known. An
+    /// [`InterestArea`] on the client's entity goes before it.
+    ///
+    /// # Errors
+    /// When the radius is NaN, infinite, negative or beyond the universe; then nothing changes.
+    pub fn set_area(
+        &mut self,
+        client: ClientId,
+        area: Option<InterestArea>,
+    ) -> Result<bool, MetersError> {
+        self.watcher.set_area(client, area)
+    }
+
+    /// Returns the lengths in components that were invalid and had no effect, since last asked.
+    pub fn interest_issues(&mut self) -> Vec<InterestIssue> {
+        self.watcher.issues().collect()
     }
 
     /// Returns who is interested in what.
@@ -328,9 +356,19 @@ impl Server {
 
     /// Frees what other parts keep for a client.
     fn forget(&mut self, client: ClientId) {
-        self.interest.remove_client(client);
+        self.watcher.remove_client(&mut self.interest, client);
         self.replicator.remove_client(client);
         self.inbox.forget(client);
+    }
+
+    /// Tells replication which packets arrived and which are lost.
+    fn settle(replicator: &mut Replicator, client: ClientId, outcome: &Outcome) {
+        for &packet in &outcome.acked {
+            replicator.acked(client, packet);
+        }
+        for &packet in &outcome.lost {
+            replicator.lost(client, packet);
+        }
     }
 
     fn push_event(&mut self, event: ServerEvent) {

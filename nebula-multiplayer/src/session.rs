@@ -30,7 +30,7 @@ pub(crate) use header::widen;
 pub use header::{Acks, Header, Side};
 pub(crate) use history::Outcome;
 pub use input::{InputVerdict, InputWindow};
-pub use small::SmallMessage;
+pub use small::{MAX_REQUESTS, SmallMessage, put_requests, read_requests};
 
 use core::time::Duration;
 
@@ -93,7 +93,6 @@ pub(crate) struct Session {
     pub(crate) ordered: Ordered,
     /// State that is sent once and again on loss.
     echo: Repeated,
-    own: Repeated,
     confirm: Repeated,
     last_sent: Option<Duration>,
     last_received: Duration,
@@ -152,7 +151,6 @@ impl Session {
             latest_in: LatestIn::new(protocol.message_kinds()),
             ordered: Ordered::new(limits.stream_queue_bytes, frame_bytes),
             echo: Repeated::default(),
-            own: Repeated::default(),
             confirm: Repeated::default(),
             last_sent: None,
             last_received: now,
@@ -200,11 +198,6 @@ impl Session {
     /// Sets the number of the last processed input, told to the client.
     pub(crate) fn set_echo(&mut self, number: u32) {
         self.echo.set(number);
-    }
-
-    /// Sets the client's own entity (slot plus one, or 0), told to the client.
-    pub(crate) fn set_own(&mut self, own: u32) {
-        self.own.set(own);
     }
 
     /// Takes a message for sending.
@@ -308,7 +301,7 @@ impl Session {
                 match *item {
                     Item::Unordered(id) => unordered.acked(id),
                     Item::Latest { kind, number } => latest.acked(kind, number),
-                    Item::Echo(_) | Item::Own(_) | Item::Confirm(_) => {}
+                    Item::Echo(_) | Item::Confirm(_) => {}
                 }
             }
             outcome.acked.push(sent.packet);
@@ -335,7 +328,6 @@ impl Session {
                 Item::Unordered(id) => self.unordered_out.lost(id),
                 Item::Latest { kind, number } => self.latest_out.lost(kind, number),
                 Item::Echo(value) => self.echo.lost(value),
-                Item::Own(value) => self.own.lost(value),
                 Item::Confirm(value) => self.confirm.lost(value),
             }
         }
@@ -348,7 +340,6 @@ impl Session {
             || self.confirm.dirty
             || self.ordered.arrived() != self.confirm.value
             || self.echo.dirty
-            || self.own.dirty
             || self.unordered_out.wants_to_send()
             || self.latest_out.wants_to_send()
             || self.keep_alive_due(now)
@@ -363,6 +354,7 @@ impl Session {
     pub(crate) fn begin(
         &mut self,
         mut header: Header,
+        requests: Option<&[u32]>,
         room: usize,
         now: Duration,
         out: &mut Vec<u8>,
@@ -381,17 +373,15 @@ impl Session {
             header.ordered = Some(low16(self.confirm.value.into()));
             draft.items.push(Item::Confirm(self.confirm.value));
         }
-        if header.tick.is_some() {
-            if self.echo.dirty {
-                header.echo = Some(self.echo.value);
-                draft.items.push(Item::Echo(self.echo.value));
-            }
-            if self.own.dirty {
-                header.own = Some(self.own.value);
-                draft.items.push(Item::Own(self.own.value));
-            }
+        if header.tick.is_some() && self.echo.dirty {
+            header.echo = Some(self.echo.value);
+            draft.items.push(Item::Echo(self.echo.value));
         }
+        header.requests = requests.is_some();
         header.encode(out);
+        if let Some(slots) = requests {
+            put_requests(out, slots);
+        }
         let used = out.len().saturating_sub(draft.start);
         let mut writer = small::Writer::new(out, room.saturating_sub(used));
         self.unordered_out.write(&mut writer, &mut draft.items);
@@ -422,7 +412,6 @@ impl Session {
         for item in &draft.items {
             match item {
                 Item::Echo(_) => self.echo.dirty = false,
-                Item::Own(_) => self.own.dirty = false,
                 Item::Confirm(_) => self.confirm.dirty = false,
                 Item::Unordered(_) | Item::Latest { .. } => {}
             }

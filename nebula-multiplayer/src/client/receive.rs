@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::{Client, ClientEvent, State};
 use crate::message::{FrameBuffer, ServerFrame, Welcome};
 use crate::server::Disconnect;
-use crate::session::{Header, Session, Side, widen};
+use crate::session::{Header, Session, Side};
 use crate::wire::{DecodeError, Reader};
 use crate::{ClientId, Tick};
 
@@ -93,13 +93,6 @@ impl Client {
                 self.echo = Some(echo);
             }
         }
-        if let Some(own) = header.own {
-            self.session.owe_ack();
-            let packet = widen(header.sequence, self.own.1);
-            if packet >= self.own.1 {
-                self.own = (own, packet);
-            }
-        }
         if header.ordered.is_some() {
             self.session.owe_ack();
         }
@@ -152,9 +145,8 @@ impl Client {
         } else {
             let limits = &self.settings.limits;
             self.session = Session::new(limits, &self.protocol, limits.frame_in_bytes, self.now);
-            self.mirror.reset();
+            self.mirror.start_over();
             self.echo = None;
-            self.own = (0, 0);
         }
         self.clock
             .start(Tick::new(welcome.tick), welcome.tick_rate, self.now);

@@ -1,6 +1,7 @@
 //! What a client is told at its start.
 
 use crate::limits::Limits;
+use crate::mirror::MirrorLimits;
 
 /// What a client is told at its start.
 ///
@@ -13,4 +14,6 @@ use crate::limits::Limits;
 pub struct ClientSettings {
     /// Every cap. Rates and sizes must not exceed the server's, or it ignores the surplus.
     pub limits: Limits,
+    /// What may be held of the server's world.
+    pub mirror: MirrorLimits,
 }

@@ -2,7 +2,10 @@
 
 use super::{Client, State};
 use crate::limits::MAX_HEADER;
-use crate::session::Header;
+use crate::session::{Header, MAX_REQUESTS};
+
+/// How long an answer is awaited before full state is asked for again.
+const ASK_AGAIN: core::time::Duration = core::time::Duration::from_millis(200);
 
 impl Client {
     /// Appends one datagram of at most `max` bytes; returns whether there was one. Call until
@@ -12,8 +15,9 @@ impl Client {
             return false;
         }
         let room = max.min(self.settings.limits.datagram_bytes);
-        let resync = self.mirror.wants_resync();
-        if room < MAX_HEADER || !(resync || self.session.wants_to_send(self.now)) {
+        let requests = self.requests();
+        let asks = requests.is_some();
+        if room < MAX_HEADER || !(asks || self.session.wants_to_send(self.now)) {
             return false;
         }
         // No faster than the server listens.
@@ -27,23 +31,34 @@ impl Client {
         let view_hash = due.then(|| self.mirror.view_hash());
         let header = Header {
             view_hash,
-            resync,
             ..Header::default()
         };
-        let draft = self.session.begin(header, room, self.now, out);
-        if !self.session.end(draft, false, due || resync, self.now, out) {
+        let draft = self
+            .session
+            .begin(header, requests.as_deref(), room, self.now, out);
+        if !self.session.end(draft, false, due || asks, self.now, out) {
             return false;
         }
         self.datagrams.take(1);
         if due {
             self.hashed = Some(self.now);
         }
-        if resync {
-            self.mirror.resync_sent();
+        if asks {
+            self.asked = Some(self.now);
         }
         self.outcome.clear();
         self.session.trim(&mut self.outcome);
         true
+    }
+
+    /// Returns the slots whose full state is to be asked for now, if any.
+    fn requests(&self) -> Option<Vec<u32>> {
+        let waited = |last| self.now.saturating_sub(last) >= ASK_AGAIN;
+        if !self.asked.is_none_or(waited) {
+            return None;
+        }
+        let slots: Vec<u32> = self.mirror.needs_full().take(MAX_REQUESTS).collect();
+        (!slots.is_empty()).then_some(slots)
     }
 
     /// Appends up to `max` bytes of the stream; returns whether there were any.

@@ -75,10 +75,10 @@ impl Server {
         peer.inputs = crate::session::InputWindow::default();
         let player = peer.player;
         self.replicator.remove_client(client);
-        self.interest.remove_client(client);
-        self.replicator
-            .add_client(client, &mut self.interest, &self.settings);
-        self.replicator.set_player(client, player);
+        self.watcher.remove_client(&mut self.interest, client);
+        self.replicator.add_client(client);
+        self.watcher.add_client(&mut self.interest, client);
+        self.watcher.set_player(client, player);
     }
 
     /// Continues a client's session if its ticket is good and it holds what we think it holds.
@@ -97,7 +97,7 @@ impl Server {
         }
         self.outcome.clear();
         peer.session.resume(resume, self.now, &mut self.outcome);
-        self.replicator.settle(client, &self.outcome);
+        Self::settle(&mut self.replicator, client, &self.outcome);
         self.replicator.view_hash(client) == resume.view_hash
     }
 }

@@ -7,7 +7,7 @@ use super::{Disconnect, Server};
 use crate::ClientId;
 use crate::message::{ClientFrame, FrameBuffer};
 use crate::protocol::Channel;
-use crate::session::{Header, Side, Verdict};
+use crate::session::{Header, Side, Verdict, read_requests};
 use crate::wire::{DecodeError, Reader};
 
 impl Server {
@@ -88,12 +88,17 @@ impl Server {
         }
         peer.older = None;
         peer.stats.note_session(&peer.session, &self.outcome);
-        self.replicator.settle(client, &self.outcome);
+        Self::settle(&mut self.replicator, client, &self.outcome);
+        let requests = if header.requests {
+            Some(read_requests(&mut reader)?)
+        } else {
+            None
+        };
         if header.messages {
             self.take_messages(client, &mut reader)?;
         }
         reader.finish()?;
-        self.take_requests(client, &header);
+        self.take_requests(client, &header, requests.as_deref());
         Ok(())
     }
 
@@ -134,19 +139,24 @@ impl Server {
         }
     }
 
-    /// Compares view hashes and grants resyncs, each at most once in a while.
-    fn take_requests(&mut self, client: ClientId, header: &Header) {
+    /// Compares view hashes and answers requests for full state; everything anew at most once in
+    /// a while.
+    fn take_requests(&mut self, client: ClientId, header: &Header, requests: Option<&[u32]>) {
         let Some(peer) = self.clients.get_mut(&client) else {
             return;
         };
-        if header.view_hash.is_some() || header.resync {
+        if header.view_hash.is_some() || requests.is_some() {
             peer.session.owe_ack();
+        }
+        if let Some(slots) = requests {
+            // Slots that are not there, or not this client's, are passed over in silence.
+            self.replicator.request_full(client, slots);
         }
         // An older datagram speaks of an older state.
         let differs = header.view_hash.is_some_and(|hash| {
             peer.session.is_newest(header) && hash != self.replicator.view_hash(client)
         });
-        if !(differs || header.resync) {
+        if !(differs || requests.is_some_and(<[u32]>::is_empty)) {
             return;
         }
         let every = self.settings.limits.view_hash_every;

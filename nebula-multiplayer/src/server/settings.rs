@@ -3,10 +3,13 @@
 use core::hash::{BuildHasher, Hasher};
 use std::hash::RandomState;
 
+use nebula_math::MetersError;
 use thiserror::Error;
 
+use crate::interest::InterestConfig;
 use crate::limits::{LimitError, Limits};
 use crate::protocol::ProtocolError;
+use crate::replication::ReplicationSettings;
 
 /// Who stands behind a link, as whoever made the link has found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,8 +33,8 @@ impl Identity {
 /// use nebula_multiplayer::server::ServerSettings;
 ///
 /// let settings = ServerSettings { tick_rate: 30, ..ServerSettings::default() };
-/// assert_eq!(settings.radius_mm, 500_000);
-/// assert_eq!(settings.margin_mm, 50_000, "a tenth of the radius");
+/// assert_eq!(settings.interest.area.radius, 500.0);
+/// assert_eq!(settings.interest.margin_mm(500_000), 50_000, "a tenth of the radius");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
@@ -39,10 +42,11 @@ pub struct ServerSettings {
     pub tick_rate: u16,
     /// Every cap.
     pub limits: Limits,
-    /// How far a client sees unless its area says otherwise, in millimetres.
-    pub radius_mm: u128,
-    /// How much farther something must go before it leaves a client's set, in millimetres.
-    pub margin_mm: u128,
+    /// How far clients see unless told otherwise: 500 m, and a tenth of it as margin. The smaller
+    /// of its `max_visible` and that of the limits counts.
+    pub interest: InterestConfig,
+    /// How replication behaves.
+    pub replication: ReplicationSettings,
     /// The key of resume tickets. Drawn at random by default; set it where a run must repeat byte
     /// for byte, and keep it to yourself.
     pub secret: [u8; 16],
@@ -53,8 +57,8 @@ impl Default for ServerSettings {
         Self {
             tick_rate: 20,
             limits: Limits::default(),
-            radius_mm: 500_000,
-            margin_mm: 50_000,
+            interest: InterestConfig::with_margin_percent(10),
+            replication: ReplicationSettings::default(),
             secret: random_secret(),
         }
     }
@@ -70,7 +74,17 @@ impl ServerSettings {
         if !(1..=1_000).contains(&self.tick_rate) {
             return Err(SettingsError::TickRate(self.tick_rate));
         }
+        self.interest.radius_mm()?;
         Ok(())
+    }
+
+    /// Returns the interest settings within the limits.
+    pub(super) fn interest_config(&self) -> InterestConfig {
+        let max_visible = self.interest.max_visible.min(self.limits.max_visible);
+        InterestConfig {
+            max_visible,
+            ..self.interest
+        }
     }
 }
 
@@ -82,7 +96,7 @@ fn random_secret() -> [u8; 16] {
 }
 
 /// Why a server or client cannot start.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
     /// A limit is out of range.
@@ -91,6 +105,9 @@ pub enum SettingsError {
     /// The protocol cannot be used.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
+    /// The default radius cannot be used.
+    #[error("default radius of interest: {0}")]
+    Radius(#[from] MetersError),
     /// The tick rate is out of range.
     #[error("tick rate is {0}; give 1 to 1000 ticks a second")]
     TickRate(u16),

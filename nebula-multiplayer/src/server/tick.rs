@@ -7,6 +7,7 @@ use bevy_ecs::world::World;
 use super::peer::Link;
 use super::{Disconnect, Server};
 use crate::ClientId;
+use crate::replication::NetworkIds;
 
 impl Server {
     /// Takes one tick: ends clients that ran out of time, finds what changed in `world`, and who
@@ -18,14 +19,15 @@ impl Server {
         self.tick = self.tick.next();
         self.end_overdue();
         self.give_up_packets();
-        self.replicator
-            .tick(world, &mut self.interest, self.tick, self.now);
+        NetworkIds::maintain(world);
+        self.watcher.run(world, &mut self.interest);
         for (&client, peer) in &mut self.clients {
-            if let Some(own) = self.replicator.own_slot(client) {
-                peer.session.set_own(own);
-            }
+            let ids = world.get_resource::<NetworkIds>();
+            let own = peer.player.and_then(|player| ids?.of(player));
+            self.replicator.set_own(client, own);
             peer.stats.roll(self.now);
         }
+        self.replicator.tick(world, &self.interest, self.tick);
     }
 
     /// Ends every client whose time is up.
@@ -77,7 +79,7 @@ impl Server {
             peer.session.expire(self.now, &mut self.outcome);
             if !self.outcome.lost.is_empty() {
                 peer.stats.note_session(&peer.session, &self.outcome);
-                self.replicator.settle(client, &self.outcome);
+                Self::settle(&mut self.replicator, client, &self.outcome);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Bytes to clients.
 
+use core::time::Duration;
+
 use super::Server;
 use super::peer::{Link, Peer};
-use crate::ClientId;
 use crate::limits::{Limits, MAX_HEADER};
 use crate::session::{Header, Outcome};
+use crate::{ClientId, Tick};
 
 impl Server {
     /// Appends one datagram of at most `max` bytes for a client; returns whether there was one.
@@ -12,51 +14,77 @@ impl Server {
     /// It is built now, from what is dirty now, for what the client may see now, and within the
     /// client's budget. Call until `false`; what is left stays dirty for later.
     pub fn transmit(&mut self, client: ClientId, max: usize, out: &mut Vec<u8>) -> bool {
-        let Some(peer) = self
-            .clients
-            .get_mut(&client)
-            .filter(|peer| matches!(peer.link, Link::Live))
-        else {
+        let env = Env {
+            limits: &self.settings.limits,
+            tick: self.tick,
+            now: self.now,
+            max,
+        };
+        let Some(peer) = self.clients.get_mut(&client) else {
             return false;
         };
-        let limits = &self.settings.limits;
-        let Some(room) = datagram_room(peer, limits, max, self.now) else {
-            return false;
-        };
-        if !(peer.session.wants_to_send(self.now) || self.replicator.wants_to_send(client)) {
-            return false;
+        let wants = self.replicator.wants_to_send(client);
+        let (replicator, interest) = (&mut self.replicator, &self.interest);
+        let written = datagram(
+            peer,
+            &env,
+            wants,
+            &mut self.outcome,
+            out,
+            |packet, room, out| replicator.write(interest, client, packet, room, out),
+        );
+        for &packet in &self.outcome.lost {
+            self.replicator.lost(client, packet);
         }
-        let start = out.len();
-        let header = Header {
-            tick: Some(self.tick.get()),
-            ..Header::default()
-        };
-        let draft = peer.session.begin(header, room, self.now, out);
-        let used = out.len().saturating_sub(start);
-        let body = self
-            .replicator
-            .write(client, draft.packet, room.saturating_sub(used), out);
-        if !peer.session.end(draft, body, false, self.now, out) {
-            return false;
-        }
-        self.outcome.clear();
-        peer.session.trim(&mut self.outcome);
-        let len = out.len().saturating_sub(start);
-        peer.budget.take(wire_bytes(len, limits));
-        peer.stats.note_sent(len, wire_bytes(len, limits), used);
-        settle_trimmed(&mut self.replicator, client, &self.outcome);
-        true
+        written
     }
 
-    /// Builds every datagram that is due, for all clients in order, and hands each over.
+    /// Builds every datagram that is due, for all clients, and hands them over in the order of the
+    /// clients. With feature `rayon` they are built on several threads; the bytes are the same.
     pub fn transmit_all(&mut self, max: usize, mut each: impl FnMut(ClientId, &[u8])) {
-        let clients: Vec<ClientId> = self.clients().collect();
-        let mut bytes = Vec::new();
-        for client in clients {
-            while self.transmit(client, max, &mut bytes) {
-                each(client, &bytes);
-                bytes.clear();
+        let env = Env {
+            limits: &self.settings.limits,
+            tick: self.tick,
+            now: self.now,
+            max,
+        };
+        let (shared, viewers) = self.replicator.split();
+        let interest = &self.interest;
+        // Both are in the order of their clients, and every viewer has a peer.
+        let mut viewers = viewers.into_iter().peekable();
+        let mut jobs = Vec::new();
+        for (&client, peer) in &mut self.clients {
+            while viewers.next_if(|viewer| viewer.client < client).is_some() {}
+            if let Some(viewer) = viewers.next_if(|viewer| viewer.client == client) {
+                jobs.push((client, peer, viewer, Batch::default()));
             }
+        }
+        for_each(&mut jobs, |(client, peer, viewer, batch)| {
+            let mut outcome = Outcome::default();
+            loop {
+                let wants = viewer.wants_to_send();
+                let bytes = &mut batch.bytes;
+                let written = datagram(
+                    peer,
+                    &env,
+                    wants,
+                    &mut outcome,
+                    bytes,
+                    |packet, room, out| {
+                        viewer.write(shared, interest.view(*client), packet, room, out)
+                    },
+                );
+                for &packet in &outcome.lost {
+                    viewer.lost(packet, env.tick);
+                }
+                if !written {
+                    break;
+                }
+                batch.ends.push(batch.bytes.len());
+            }
+        });
+        for (client, _, _, batch) in &jobs {
+            batch.each(|bytes| each(*client, bytes));
         }
     }
 
@@ -70,33 +98,107 @@ impl Server {
         if matches!(peer.link, Link::Detached { .. }) || !peer.session.ordered.has_output() {
             return false;
         }
+        let limits = &self.settings.limits;
         peer.budget.refill(self.now);
-        let room = stream_room(peer.budget.available(), &self.settings.limits).min(max);
+        let overhead = usize::try_from(limits.datagram_overhead).unwrap_or(usize::MAX);
+        let affordable = usize::try_from(peer.budget.available()).unwrap_or(usize::MAX);
+        // One packet at a time, so that its overhead is known.
+        let room = affordable
+            .saturating_sub(overhead)
+            .min(max)
+            .min(limits.datagram_bytes);
         let len = peer.session.ordered.write(room, out);
         if len == 0 {
             return false;
         }
-        let cost = wire_bytes(len, &self.settings.limits);
+        let cost = wire_bytes(len, limits);
         peer.budget.take(cost);
         peer.stats.note_stream_sent(len, cost);
         true
     }
 }
 
-/// Returns how many bytes a datagram may have now, if that is enough for one.
-fn datagram_room(
-    peer: &mut Peer,
-    limits: &Limits,
+/// What all datagrams of one call share.
+struct Env<'a> {
+    limits: &'a Limits,
+    tick: Tick,
+    now: Duration,
     max: usize,
-    now: core::time::Duration,
-) -> Option<usize> {
-    peer.budget.refill(now);
+}
+
+/// Datagrams of one client, one after the other.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    fn each(&self, mut f: impl FnMut(&[u8])) {
+        let mut start = 0;
+        for &end in &self.ends {
+            f(self.bytes.get(start..end).unwrap_or_default());
+            start = end;
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+fn for_each<T: Send>(jobs: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+    use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+    jobs.par_iter_mut().for_each(work);
+}
+
+#[cfg(not(feature = "rayon"))]
+fn for_each<T>(jobs: &mut [T], work: impl Fn(&mut T)) {
+    jobs.iter_mut().for_each(work);
+}
+
+/// Appends one datagram for a live client, if there is something to say and the budget allows.
+/// Packets that the history had to give up are left in `outcome`.
+fn datagram(
+    peer: &mut Peer,
+    env: &Env<'_>,
+    wants: bool,
+    outcome: &mut Outcome,
+    out: &mut Vec<u8>,
+    body: impl FnOnce(u64, usize, &mut Vec<u8>) -> bool,
+) -> bool {
+    outcome.clear();
+    if !matches!(peer.link, Link::Live) || !(wants || peer.session.wants_to_send(env.now)) {
+        return false;
+    }
+    let Some(room) = datagram_room(peer, env) else {
+        return false;
+    };
+    let start = out.len();
+    let header = Header {
+        tick: Some(env.tick.get()),
+        ..Header::default()
+    };
+    let draft = peer.session.begin(header, None, room, env.now, out);
+    let used = out.len().saturating_sub(start);
+    let body = body(draft.packet, room.saturating_sub(used), out);
+    if !peer.session.end(draft, body, false, env.now, out) {
+        return false;
+    }
+    peer.session.trim(outcome);
+    let len = out.len().saturating_sub(start);
+    let cost = wire_bytes(len, env.limits);
+    peer.budget.take(cost);
+    peer.stats.note_sent(len, cost, used);
+    true
+}
+
+/// Returns how many bytes a datagram may have now, if that is enough for one.
+fn datagram_room(peer: &mut Peer, env: &Env<'_>) -> Option<usize> {
+    peer.budget.refill(env.now);
     let affordable = peer
         .budget
         .available()
-        .saturating_sub(limits.datagram_overhead.into());
+        .saturating_sub(env.limits.datagram_overhead.into());
     let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
-    let room = max.min(limits.datagram_bytes).min(affordable);
+    let room = env.max.min(env.limits.datagram_bytes).min(affordable);
     if room < MAX_HEADER {
         peer.stats.note_starved();
         return None;
@@ -104,32 +206,9 @@ fn datagram_room(
     Some(room)
 }
 
-/// Returns how many bytes of a stream can be paid, with the overhead of each packet they fill.
-fn stream_room(available: u64, limits: &Limits) -> usize {
-    let overhead = u64::from(limits.datagram_overhead);
-    let packet = u64::try_from(limits.datagram_bytes).unwrap_or(u64::MAX);
-    let full = packet.saturating_add(overhead).max(1);
-    let whole = available.checked_div(full).unwrap_or(0);
-    let rest = available.checked_rem(full).unwrap_or(0);
-    let room = whole
-        .saturating_mul(packet)
-        .saturating_add(rest.saturating_sub(overhead));
-    usize::try_from(room).unwrap_or(usize::MAX)
-}
-
-/// Returns what `len` bytes cost on the wire, with what the layers below add.
+/// Returns what `len` bytes of one packet cost on the wire, with what the layers below add.
 fn wire_bytes(len: usize, limits: &Limits) -> u64 {
-    let packets = len.div_ceil(limits.datagram_bytes.max(1)).max(1);
-    let overhead = u64::try_from(packets)
-        .unwrap_or(u64::MAX)
-        .saturating_mul(limits.datagram_overhead.into());
     u64::try_from(len)
         .unwrap_or(u64::MAX)
-        .saturating_add(overhead)
-}
-
-fn settle_trimmed(replicator: &mut crate::seam::Replicator, client: ClientId, outcome: &Outcome) {
-    if !outcome.lost.is_empty() {
-        replicator.settle(client, outcome);
-    }
+        .saturating_add(limits.datagram_overhead.into())
 }

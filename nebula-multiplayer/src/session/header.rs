@@ -47,12 +47,10 @@ pub struct Header {
     pub ordered: Option<u16>,
     /// From a server: number of the last input that was processed.
     pub echo: Option<u32>,
-    /// From a server: the client's own entity, as its slot plus one; 0 for none.
-    pub own: Option<u32>,
     /// From a client: hash of what it holds after the packets it acknowledges here.
     pub view_hash: Option<u64>,
-    /// From a client: it asks for everything anew.
-    pub resync: bool,
+    /// From a client: whether requests for full state follow.
+    pub requests: bool,
     /// Whether messages follow.
     pub messages: bool,
     /// From a server: whether a replication body follows, to the end.
@@ -62,7 +60,7 @@ pub struct Header {
 const ACKS: u8 = 1;
 const ORDERED: u8 = 1 << 1;
 const ECHO_OR_HASH: u8 = 1 << 2;
-const OWN_OR_RESYNC: u8 = 1 << 3;
+pub(super) const REQUESTS: u8 = 1 << 3;
 pub(super) const MESSAGES: u8 = 1 << 4;
 pub(super) const BODY: u8 = 1 << 5;
 const FROM_SERVER: u8 = 1 << 6;
@@ -78,7 +76,7 @@ impl Header {
                 self.echo.is_some() || self.view_hash.is_some(),
                 ECHO_OR_HASH,
             ),
-            (self.own.is_some() || self.resync, OWN_OR_RESYNC),
+            (self.requests, REQUESTS),
             (self.messages, MESSAGES),
             (self.body, BODY),
             (self.tick.is_some(), FROM_SERVER),
@@ -107,9 +105,6 @@ impl Header {
         if let Some(hash) = self.view_hash {
             out.extend_from_slice(&hash.to_le_bytes());
         }
-        if let Some(own) = self.own {
-            put_varint(out, own.into());
-        }
     }
 
     /// Returns how many bytes [`encode`](Self::encode) writes.
@@ -123,7 +118,6 @@ impl Header {
             self.ordered.map_or(0, |_| 2),
             self.echo.map_or(0, |echo| varint_len(echo.into())),
             self.view_hash.map_or(0, |_| 8),
-            self.own.map_or(0, |own| varint_len(own.into())),
         ];
         parts.iter().fold(0, |all, &part| all.saturating_add(part))
     }
@@ -144,6 +138,9 @@ impl Header {
         let server = from == Side::Server;
         if has(FROM_SERVER) != server {
             return Err(DecodeError::NotAllowed("a datagram of the other side"));
+        }
+        if has(REQUESTS) && server {
+            return Err(DecodeError::NotAllowed("requests from a server"));
         }
         if has(BODY) && !server {
             return Err(DecodeError::NotAllowed("replication from a client"));
@@ -174,21 +171,14 @@ impl Header {
         } else {
             None
         };
-        let own = if has(OWN_OR_RESYNC) && server {
-            Some(reader.varint_u32()?)
-        } else {
-            None
-        };
-        let resync = has(OWN_OR_RESYNC) && !server;
         Ok(Self {
             sequence,
             tick,
             acks,
             ordered,
             echo,
-            own,
             view_hash,
-            resync,
+            requests: has(REQUESTS),
             messages: has(MESSAGES),
             body: has(BODY),
         })

@@ -26,7 +26,6 @@ pub(super) enum Item {
     Unordered(u64),
     Latest { kind: usize, number: u64 },
     Echo(u32),
-    Own(u32),
     Confirm(u32),
 }
 

@@ -57,6 +57,38 @@ impl<'a> SmallMessage<'a> {
     }
 }
 
+/// Slots that one datagram may ask about.
+pub const MAX_REQUESTS: usize = 64;
+
+/// Appends a client's requests for the full state of some slots; of none means of everything.
+/// Slots beyond [`MAX_REQUESTS`] are left out.
+///
+/// ```
+/// use nebula_multiplayer::session::{put_requests, read_requests};
+/// use nebula_multiplayer::wire::Reader;
+///
+/// let mut bytes = Vec::new();
+/// put_requests(&mut bytes, &[3, 300]);
+/// assert_eq!(bytes, [2, 3, 0xAC, 0x02]);
+/// assert_eq!(read_requests(&mut Reader::new(&bytes)).unwrap(), [3, 300]);
+/// ```
+pub fn put_requests(out: &mut Vec<u8>, slots: &[u32]) {
+    let count = slots.len().min(MAX_REQUESTS);
+    out.push(u8::try_from(count).unwrap_or(0));
+    for &slot in slots.iter().take(count) {
+        put_varint(out, slot.into());
+    }
+}
+
+/// Returns a client's requests.
+///
+/// # Errors
+/// [`DecodeError`] if they are cut, more than [`MAX_REQUESTS`], or not canonical.
+pub fn read_requests(reader: &mut Reader<'_>) -> Result<Vec<u32>, DecodeError> {
+    let count = reader.length("a list of requests", MAX_REQUESTS)?;
+    (0..count).map(|_| reader.varint_u32()).collect()
+}
+
 /// Reads how many messages follow; the flag promised at least one.
 pub(super) fn read_count(reader: &mut Reader<'_>) -> Result<u8, DecodeError> {
     match reader.u8()? {
