@@ -189,7 +189,8 @@ fn libraries() -> String {
 fn window() -> Outcome {
     match missing_program(&["Xvfb", "xdotool", "xprop"]) {
         Some(tool) => Outcome::Skipped(tool),
-        None => line("test -p nebula-demo --test window"),
+        // Named with the whole workspace, so that what the README's test command built fits.
+        None => line("test --workspace --test window"),
     }
 }
 
