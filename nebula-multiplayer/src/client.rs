@@ -96,6 +96,7 @@ pub struct Client {
     inbox: Inbox,
     events: VecDeque<ClientEvent>,
     datagrams: Bucket,
+    bytes: Bucket,
     messages: Bucket,
     echo: Option<u32>,
     /// When full state was last asked for.
@@ -129,6 +130,11 @@ impl Client {
             datagrams: Bucket::new(
                 limits.datagrams_per_second,
                 limits.datagrams_per_second,
+                Duration::ZERO,
+            ),
+            bytes: Bucket::new(
+                limits.bytes_in_per_second,
+                limits.bytes_in_per_second,
                 Duration::ZERO,
             ),
             messages: Bucket::new(

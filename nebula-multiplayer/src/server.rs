@@ -161,7 +161,11 @@ impl Server {
             Identity::Account(number) => return Err(ConnectError::BadAccount(number)),
         };
         if let Some(peer) = self.clients.get_mut(&client) {
+            let was_live = matches!(peer.link, Link::Live);
             peer.relink(&self.settings.limits, self.now);
+            if was_live {
+                self.push_event(ServerEvent::LinkLost { client });
+            }
             return Ok(client);
         }
         if self.clients.len() >= self.settings.limits.clients {

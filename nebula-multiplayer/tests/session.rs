@@ -334,7 +334,7 @@ fn a_ticket_works_once_and_only_for_its_owner() {
     pair.server.events().count();
     pair.server.receive_stream(other, &hello, pair.now).unwrap();
     assert_eq!(
-        pair.server.events().next(),
+        pair.server.events().last(),
         Some(ServerEvent::Connected {
             client: other,
             resumed: false
@@ -345,7 +345,7 @@ fn a_ticket_works_once_and_only_for_its_owner() {
         .receive_stream(pair.id, &hello, pair.now)
         .unwrap();
     assert_eq!(
-        pair.server.events().next(),
+        pair.server.events().last(),
         Some(ServerEvent::Connected {
             client: pair.id,
             resumed: true
@@ -362,7 +362,7 @@ fn a_ticket_works_once_and_only_for_its_owner() {
         .receive_stream(pair.id, &hello, pair.now)
         .unwrap();
     assert_eq!(
-        pair.server.events().next(),
+        pair.server.events().last(),
         Some(ServerEvent::Connected {
             client: pair.id,
             resumed: false

@@ -22,9 +22,11 @@ impl Client {
         }
         // No faster than the server listens.
         self.datagrams.refill(self.now);
-        if self.datagrams.available() == 0 {
+        self.bytes.refill(self.now);
+        if self.datagrams.available() == 0 || self.affordable() < room {
             return false;
         }
+        let start = out.len();
         let due = self.hashed.is_none_or(|last| {
             self.now.saturating_sub(last) >= self.settings.limits.view_hash_every
         });
@@ -40,6 +42,7 @@ impl Client {
             return false;
         }
         self.datagrams.take(1);
+        self.pay(out.len().saturating_sub(start));
         if due {
             self.hashed = Some(self.now);
         }
@@ -67,6 +70,18 @@ impl Client {
         if matches!(self.state, State::Lost) {
             return false;
         }
-        self.session.ordered.write(max, out) > 0
+        self.bytes.refill(self.now);
+        let len = self.session.ordered.write(max.min(self.affordable()), out);
+        self.pay(len);
+        len > 0
+    }
+
+    /// Returns how many bytes the server listens to now.
+    fn affordable(&self) -> usize {
+        usize::try_from(self.bytes.available()).unwrap_or(usize::MAX)
+    }
+
+    fn pay(&mut self, len: usize) {
+        self.bytes.take(u64::try_from(len).unwrap_or(u64::MAX));
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Peer {
     /// Since when a frame is incomplete.
     pub(super) partial_since: Option<Duration>,
     pub(super) flood: Flood,
+    /// Whether the stream is over its rate, so that messages on it are dropped.
+    pub(super) over_rate: bool,
     pub(super) budget: Bucket,
     pub(super) stats: ClientStats,
     pub(super) inputs: InputWindow,
@@ -62,6 +64,7 @@ impl Peer {
             frames: FrameBuffer::new(limits.frame_in_bytes),
             partial_since: None,
             flood: Flood::new(limits, now),
+            over_rate: false,
             budget: Bucket::new(limits.bytes_out_per_second, limits.burst_bytes, now),
             stats: ClientStats::new(protocol, now),
             inputs: InputWindow::default(),

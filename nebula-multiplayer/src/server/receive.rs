@@ -176,10 +176,12 @@ impl Server {
         if matches!(peer.link, Link::Closing { .. } | Link::Detached { .. }) || bytes.is_empty() {
             return Ok(());
         }
-        // Stream bytes cannot be ignored: what follows them would be misread.
-        if peer.flood.stream(bytes.len(), self.now) == Verdict::Drop {
+        // Stream bytes cannot be ignored, what follows them would be misread; but messages can.
+        let verdict = peer.flood.stream(bytes.len(), self.now);
+        if verdict == Verdict::Drop {
             return Err(Disconnect::Flood);
         }
+        peer.over_rate = verdict == Verdict::Ignore;
         peer.stats.note_received(bytes.len());
         peer.session.heard(self.now);
         let mut frames = core::mem::replace(&mut peer.frames, FrameBuffer::new(0));
@@ -215,7 +217,8 @@ impl Server {
                 if verdict == Verdict::Drop {
                     return Err(Disconnect::Flood);
                 }
-                if verdict == Verdict::Ignore || !self.inbox.push(client, kind, value) {
+                let ignored = peer.over_rate || verdict == Verdict::Ignore;
+                if ignored || !self.inbox.push(client, kind, value) {
                     peer.stats.dropped_messages = peer.stats.dropped_messages.saturating_add(1);
                 }
                 Ok(())
