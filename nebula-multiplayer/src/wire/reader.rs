@@ -204,6 +204,7 @@ impl<'a> Reader<'a> {
 const TOO_BIG: DecodeError = DecodeError::OutOfRange { what: "a varint" };
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::wire::{put_varint, varint_len};

@@ -1,0 +1,307 @@
+//! A hostile server, row 46: a client bears everything that a server must bear.
+
+mod common;
+
+use core::time::Duration;
+
+use bevy_ecs::prelude::*;
+use common::{MAX, protocol};
+use nebula_multiplayer::message::{ServerFrame, Welcome};
+use nebula_multiplayer::session::{Acks, Header, SmallMessage};
+use nebula_multiplayer::wire::DecodeError;
+use nebula_multiplayer::{Client, ClientSettings, Disconnect};
+use proptest::prelude::*;
+
+const NOW: Duration = Duration::from_secs(9);
+
+fn welcome() -> Welcome {
+    Welcome {
+        client: 1,
+        tick: 5,
+        tick_rate: 20,
+        ticket: [1; 16],
+        resumed: false,
+        ordered: 0,
+    }
+}
+
+fn frame(frame: &ServerFrame<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame.encode(&mut bytes);
+    bytes
+}
+
+fn connecting() -> Client {
+    let mut client = Client::new(protocol(), ClientSettings::default()).unwrap();
+    client.connect(NOW);
+    client
+}
+
+fn live() -> Client {
+    let mut client = connecting();
+    client
+        .receive_stream(&frame(&ServerFrame::Welcome(welcome())), NOW)
+        .unwrap();
+    assert!(client.is_connected());
+    client
+}
+
+fn datagram(sequence: u16, header: Header, rest: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Header {
+        sequence,
+        tick: Some(6),
+        ..header
+    }
+    .encode(&mut bytes);
+    bytes.extend(rest);
+    bytes
+}
+
+#[track_caller]
+fn assert_over(client: &Client, result: &Result<(), Disconnect>) {
+    assert!(matches!(result, Err(Disconnect::Bad(_))), "{result:?}");
+    assert!(!client.is_connected());
+}
+
+#[test]
+fn hostile_46_frames_of_a_hostile_server() {
+    let bad_welcome = |change: fn(&mut Welcome)| {
+        let mut welcome = welcome();
+        change(&mut welcome);
+        frame(&ServerFrame::Welcome(welcome))
+    };
+    let mut truncated = frame(&ServerFrame::Welcome(welcome()));
+    truncated.pop();
+    truncated[0] -= 1;
+    let mut trailing = frame(&ServerFrame::Welcome(welcome()));
+    trailing.push(0);
+    trailing[0] += 1;
+    let before = [
+        vec![0; 4],
+        vec![0xFF; 4],
+        65_537_u32.to_le_bytes().to_vec(),
+        vec![1, 0, 0, 0, 9],
+        bad_welcome(|welcome| welcome.tick_rate = 0),
+        bad_welcome(|welcome| welcome.resumed = true),
+        frame(&ServerFrame::Message {
+            kind: 0,
+            payload: &[0],
+        }),
+        vec![4, 0, 0, 0, 3, 2, b'a', b'\n'],
+        vec![4, 0, 0, 0, 2, 2, 0xFF, 0xFF],
+        truncated,
+        trailing,
+    ];
+    for bytes in before {
+        let mut client = connecting();
+        let result = client.receive_stream(&bytes, NOW);
+        assert_over(&client, &result);
+    }
+    let after = [
+        frame(&ServerFrame::Welcome(welcome())),
+        frame(&ServerFrame::Refused { reason: "late" }),
+        frame(&ServerFrame::Message {
+            kind: 99,
+            payload: &[0],
+        }),
+        frame(&ServerFrame::Message {
+            kind: 1,
+            payload: &[7],
+        }),
+        frame(&ServerFrame::Message {
+            kind: 0,
+            payload: &[9, b'x'],
+        }),
+    ];
+    for bytes in after {
+        let mut client = live();
+        let result = client.receive_stream(&bytes, NOW);
+        assert_over(&client, &result);
+    }
+}
+
+#[test]
+fn hostile_46_datagrams_of_a_hostile_server() {
+    let message = |kind, payload: &[u8]| {
+        let mut rest = vec![1];
+        SmallMessage {
+            kind,
+            id: 0,
+            payload,
+        }
+        .encode(&mut rest);
+        datagram(
+            1,
+            Header {
+                messages: true,
+                ..Header::default()
+            },
+            &rest,
+        )
+    };
+    let body = Header {
+        body: true,
+        ..Header::default()
+    };
+    let bad = [
+        vec![],
+        vec![0x80, 0, 0],
+        vec![0, 0, 0],
+        vec![0x48, 0, 0, 0, 0, 0, 0],
+        vec![0; MAX + 1],
+        message(0, &[0]),
+        message(9, &[0]),
+        message(1, &[0x87, 0x00]),
+        message(1, &[7, 7]),
+        datagram(
+            1,
+            Header {
+                messages: true,
+                ..Header::default()
+            },
+            &[0],
+        ),
+        datagram(1, Header::default(), &[1]),
+        datagram(1, body, &[]),
+        datagram(1, body, &[0, 0xFF, 0xFF, 0xFF]),
+        datagram(1, body, &[0, 2, 0xFF]),
+    ];
+    for bytes in bad {
+        let mut client = live();
+        let result = client.receive(&bytes, NOW);
+        assert_over(&client, &result);
+    }
+}
+
+#[test]
+fn hostile_46_a_huge_length_reserves_nothing() {
+    let mut client = connecting();
+    let mut result = Ok(());
+    let info = allocation_counter::measure(|| result = client.receive_stream(&[0xFF; 4], NOW));
+    let error = DecodeError::TooLong {
+        what: "a frame",
+        len: u32::MAX.into(),
+        max: 65_536,
+    };
+    assert_eq!(result, Err(Disconnect::Bad(error)));
+    assert!(info.bytes_total < 4_096, "{} bytes", info.bytes_total);
+}
+
+#[test]
+fn hostile_46_a_silent_server_is_given_up_and_a_flood_is_bounded() {
+    let mut client = connecting();
+    let mut world = World::new();
+    client.tick(&mut world, NOW + Duration::from_secs(5));
+    assert!(
+        client
+            .events()
+            .any(|event| format!("{event:?}").contains("HelloTimeout"))
+    );
+
+    let mut client = live();
+    let info = allocation_counter::measure(|| {
+        for number in 0..5_000_u16 {
+            let mut rest = vec![1];
+            SmallMessage {
+                kind: 1,
+                id: number,
+                payload: &[7],
+            }
+            .encode(&mut rest);
+            client
+                .receive(
+                    &datagram(
+                        number,
+                        Header {
+                            messages: true,
+                            ..Header::default()
+                        },
+                        &rest,
+                    ),
+                    NOW,
+                )
+                .unwrap();
+        }
+    });
+    assert!(
+        info.bytes_max < 1 << 20,
+        "{} bytes for messages that nobody takes",
+        info.bytes_max
+    );
+}
+
+/// What a hostile peer may do to a client.
+#[derive(Clone, Debug)]
+enum Deed {
+    Datagram(Vec<u8>),
+    Headed(u16, Option<(u16, u32, u32)>, bool, Vec<u8>),
+    Stream(Vec<u8>),
+    Framed(Vec<u8>),
+    Welcome(bool),
+    Tick(u16),
+    Lost,
+    Connect,
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let bytes = || proptest::collection::vec(any::<u8>(), 0..60);
+    prop_oneof![
+        bytes().prop_map(Deed::Datagram),
+        (
+            any::<u16>(),
+            any::<Option<(u16, u32, u32)>>(),
+            any::<bool>(),
+            bytes()
+        )
+            .prop_map(|(sequence, acks, body, rest)| Deed::Headed(sequence, acks, body, rest)),
+        bytes().prop_map(Deed::Stream),
+        bytes().prop_map(Deed::Framed),
+        any::<bool>().prop_map(Deed::Welcome),
+        any::<u16>().prop_map(Deed::Tick),
+        Just(Deed::Lost),
+        Just(Deed::Connect),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn hostile_46_no_sequence_of_calls_panics(deeds in proptest::collection::vec(deed(), 1..40)) {
+        let mut client = live();
+        let mut world = World::new();
+        let mut now = NOW;
+        let mut out = Vec::new();
+        for deed in deeds {
+            match deed {
+                Deed::Datagram(bytes) => drop(client.receive(&bytes, now)),
+                Deed::Headed(sequence, acks, body, rest) => {
+                    let acks = acks.map(|(newest, before, delay_ms)| Acks { newest, before, delay_ms });
+                    let messages = !body;
+                    drop(client.receive(&datagram(sequence, Header { acks, body, messages, ..Header::default() }, &rest), now));
+                }
+                Deed::Stream(bytes) => drop(client.receive_stream(&bytes, now)),
+                Deed::Framed(body) => {
+                    let mut bytes = u32::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+                    bytes.extend(body);
+                    drop(client.receive_stream(&bytes, now));
+                }
+                Deed::Welcome(resumed) => {
+                    let bytes = frame(&ServerFrame::Welcome(Welcome { resumed, ..welcome() }));
+                    drop(client.receive_stream(&bytes, now));
+                }
+                Deed::Tick(millis) => {
+                    now += Duration::from_millis(millis.into());
+                    client.tick(&mut world, now);
+                }
+                Deed::Lost => client.link_lost(now),
+                Deed::Connect => client.connect(now),
+            }
+            out.clear();
+            while out.len() < 10_000 && client.transmit(MAX, &mut out) {}
+            client.transmit_stream(1_000, &mut out);
+            client.server_time(now);
+        }
+    }
+}

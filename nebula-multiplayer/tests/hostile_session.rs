@@ -1,0 +1,656 @@
+//! Bad behaviour of a client over time, by the rows of the hostile input table: acknowledgements,
+//! rates, inputs, ids, reconnects.
+
+mod common;
+
+use core::time::Duration;
+
+use bevy_ecs::prelude::*;
+use common::{Chat, Health, Hit, MAX, Pair, Steer, protocol};
+use nebula_math::WorldPosition;
+use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::message::ClientFrame;
+use nebula_multiplayer::replication::Replicate;
+use nebula_multiplayer::session::{
+    Acks, Header, InputVerdict, InputWindow, SmallMessage, put_requests,
+};
+use nebula_multiplayer::wire::{self, DecodeError};
+use nebula_multiplayer::{
+    Client, ClientEvent, ClientSettings, Disconnect, Identity, Server, ServerEvent, ServerSettings,
+};
+
+fn datagram(sequence: u16, header: Header, rest: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Header { sequence, ..header }.encode(&mut bytes);
+    bytes.extend(rest);
+    bytes
+}
+
+fn requests(sequence: u16, slots: &[u32]) -> Vec<u8> {
+    let mut rest = Vec::new();
+    put_requests(&mut rest, slots);
+    datagram(
+        sequence,
+        Header {
+            requests: true,
+            ..Header::default()
+        },
+        &rest,
+    )
+}
+
+/// A server with one live client whose bytes the test makes by hand.
+struct Raw {
+    pair: Pair,
+    sequence: u16,
+}
+
+impl Raw {
+    fn new() -> Self {
+        Self::with(Limits::default())
+    }
+
+    fn with(limits: Limits) -> Self {
+        let mut pair = Pair::with(limits);
+        pair.stream(&Pair::hello()).unwrap();
+        assert!(pair.server.is_connected(pair.id));
+        Self { pair, sequence: 0 }
+    }
+
+    fn send(&mut self, header: Header, rest: &[u8]) -> Result<(), Disconnect> {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.pair.datagram(&datagram(self.sequence, header, rest))
+    }
+
+    /// One server tick; returns how many bytes went to the client.
+    fn tick(&mut self) -> usize {
+        self.pair.now += Duration::from_millis(50);
+        self.pair.server.tick(&mut self.pair.world, self.pair.now);
+        let mut bytes = Vec::new();
+        while self.pair.server.transmit(self.pair.id, MAX, &mut bytes) {}
+        while self
+            .pair
+            .server
+            .transmit_stream(self.pair.id, MAX, &mut bytes)
+        {}
+        bytes.len()
+    }
+}
+
+#[test]
+fn hostile_17_a_ticket_with_any_bit_flipped_resumes_nothing() {
+    let mut pair = Pair::connected();
+    pair.steps(3);
+    pair.client.link_lost(pair.now);
+    pair.client.connect(pair.now);
+    let mut hello = Vec::new();
+    pair.client.transmit_stream(usize::MAX, &mut hello);
+    let end = hello.len() - (7 + 4 + 8);
+    let resumes = |hello: &[u8]| {
+        let settings = ServerSettings {
+            secret: [7; 16],
+            ..ServerSettings::default()
+        };
+        let mut server = Server::new(protocol(), settings).unwrap();
+        let id = server.connect(Identity::Account(7), pair.now).unwrap();
+        server.receive_stream(id, &Pair::hello(), pair.now).unwrap();
+        server.connect(Identity::Account(7), pair.now).unwrap();
+        server.receive_stream(id, hello, pair.now).unwrap();
+        server.events().last()
+            == Some(ServerEvent::Connected {
+                client: id,
+                resumed: true,
+            })
+    };
+    assert!(resumes(&hello), "as it was issued");
+    for bit in 0..128 {
+        let mut forged = hello.clone();
+        forged[end - 16 + bit / 8] ^= 1 << (bit % 8);
+        assert!(!resumes(&forged), "bit {bit}");
+    }
+}
+
+#[test]
+fn hostile_27_floats_that_are_no_numbers() {
+    for bits in [
+        f32::NAN.to_bits(),
+        f32::INFINITY.to_bits(),
+        f32::NEG_INFINITY.to_bits(),
+        0x7F80_0001,
+    ] {
+        let bytes = bits.to_le_bytes();
+        assert_eq!(wire::decode::<f32>(&bytes), Err(DecodeError::NonFinite));
+        let mut out = Vec::new();
+        assert!(wire::encode(&f32::from_bits(bits), &mut out).is_err() && out.is_empty());
+    }
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert_eq!(
+            wire::decode::<(u8, f64)>(&[&[1][..], &value.to_le_bytes()].concat()),
+            Err(DecodeError::NonFinite)
+        );
+    }
+    for value in [-0.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE / 2.0] {
+        let back = wire::decode::<f64>(&value.to_le_bytes()).unwrap();
+        assert_eq!(
+            back.to_bits(),
+            value.to_bits(),
+            "finite ones pass as they are"
+        );
+    }
+}
+
+#[test]
+fn hostile_33_ids_that_are_not_there_and_ids_of_others_look_the_same() {
+    // Two servers with the same world; in one, an entity that the client may not see exists.
+    let answer = |hidden: bool, slots: &[u32]| {
+        let mut raw = Raw::new();
+        let at = WorldPosition::new(0, 0, 0);
+        let player = raw.pair.world.spawn((Replicate, at, Health(1))).id();
+        raw.pair.server.set_player(raw.pair.id, Some(player));
+        if hidden {
+            let far = WorldPosition::new(i128::MAX, 0, 0);
+            raw.pair.world.spawn((Replicate, far, Health(2)));
+        }
+        for _ in 0..5 {
+            raw.tick();
+        }
+        let result = raw.send(
+            Header {
+                requests: true,
+                ..Header::default()
+            },
+            &{
+                let mut rest = Vec::new();
+                put_requests(&mut rest, slots);
+                rest
+            },
+        );
+        let sent: Vec<usize> = (0..10).map(|_| raw.tick()).collect();
+        (
+            result,
+            sent,
+            raw.pair.server.stats(raw.pair.id).unwrap().resyncs,
+        )
+    };
+    let nothing_there = answer(false, &[1, 2, 9_999, u32::MAX]);
+    assert_eq!(nothing_there.0, Ok(()), "no error tells anything");
+    assert_eq!(answer(true, &[1, 2, 9_999, u32::MAX]), nothing_there);
+    assert_eq!(answer(true, &[77, 78, 12_345, u32::MAX - 1]), nothing_there);
+}
+
+#[test]
+fn hostile_34_counting_through_ids_finds_nothing() {
+    // Slots are the client's own numbers: asking for others gives no answer to learn from, and the
+    // rate ends it.
+    let mut raw = Raw::new();
+    let far = WorldPosition::new(i128::MIN, 0, 0);
+    for _ in 0..100 {
+        raw.pair.world.spawn((Replicate, far, Health(9)));
+    }
+    for _ in 0..3 {
+        raw.tick();
+    }
+    let before = raw.pair.server.replication_stats(raw.pair.id).cloned();
+    let mut state_bytes = 0;
+    let mut first = 0_u32;
+    let result = loop {
+        let slots: Vec<u32> = (first..first + 64).collect();
+        first += 64;
+        raw.sequence = raw.sequence.wrapping_add(1);
+        let bytes = requests(raw.sequence, &slots);
+        if let Err(reason) = raw.pair.datagram(&bytes) {
+            break reason;
+        }
+        if first.is_multiple_of(6_400) {
+            raw.tick();
+            state_bytes = raw.pair.server.stats(raw.pair.id).unwrap().state_bytes_sent;
+        }
+        assert!(first < 1_000_000, "the rate ends it before the end");
+        assert_eq!(
+            raw.pair.server.replication_stats(raw.pair.id),
+            before.as_ref(),
+            "nothing was sent"
+        );
+    };
+    assert_eq!(result, Disconnect::Flood);
+    assert_eq!(state_bytes, 0, "not one byte of state");
+}
+
+#[test]
+fn hostile_35_acknowledgements_of_anything() {
+    let mut raw = Raw::new();
+    let player = raw.pair.spawn_player();
+    let mut value = 0_u16;
+    let mut state = 35_u64;
+    for round in 0..400_u32 {
+        raw.tick();
+        value = value.wrapping_add(1);
+        raw.pair.world.get_mut::<Health>(player).unwrap().0 = value;
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        // Never sent, far ahead, zero, falling, all bits at once.
+        let newest = match round % 5 {
+            0 => 0,
+            1 => u16::MAX,
+            2 => u16::try_from(state >> 48).unwrap(),
+            3 => 0x8000,
+            _ => u16::try_from(400 - round).unwrap(),
+        };
+        let delay_ms = if round % 2 == 0 { u32::MAX } else { 0 };
+        let acks = Some(Acks {
+            newest,
+            before: u32::MAX,
+            delay_ms,
+        });
+        raw.send(
+            Header {
+                acks,
+                ordered: Some(newest),
+                ..Header::default()
+            },
+            &[],
+        )
+        .unwrap();
+        let stats = raw.pair.server.stats(raw.pair.id).unwrap();
+        assert!(stats.packets_in_flight <= Limits::default().history_packets);
+        assert!(
+            stats.packets_acked <= stats.datagrams_sent,
+            "none counts twice"
+        );
+    }
+}
+
+#[test]
+fn hostile_36_a_client_that_never_acknowledges() {
+    let mut raw = Raw::with(Limits {
+        history_packets: 64,
+        ..Limits::default()
+    });
+    let player = raw.pair.spawn_player();
+    let start = raw.pair.now;
+    let mut most = 0;
+    while raw.pair.server.held() > 0 {
+        raw.pair.world.get_mut::<Health>(player).unwrap().0 ^= 1;
+        raw.tick();
+        let result = raw.send(Header::default(), &[]);
+        if let Some(stats) = raw.pair.server.stats(raw.pair.id) {
+            result.unwrap();
+            most = most.max(stats.packets_in_flight);
+        }
+        assert!(
+            raw.pair.now - start <= Duration::from_millis(10_200),
+            "dropped after 10 s"
+        );
+    }
+    assert!(raw.pair.now - start >= Duration::from_secs(10));
+    assert!(most <= 64, "{most} packets remembered");
+    let last = raw.pair.server.events().last();
+    assert_eq!(
+        last,
+        Some(ServerEvent::Disconnected {
+            client: raw.pair.id,
+            reason: Disconnect::NeverAcks
+        })
+    );
+}
+
+#[test]
+fn hostile_37_a_client_that_never_reads_its_stream() {
+    let mut raw = Raw::new();
+    let mut refused = 0;
+    for _ in 0..1_000 {
+        if raw
+            .pair
+            .server
+            .send(raw.pair.id, &Chat("x".repeat(1_000)))
+            .is_err()
+        {
+            refused += 1;
+        }
+    }
+    assert!(
+        refused > 700,
+        "the queue is capped at 256 KiB: {refused} of 1,000 refused"
+    );
+    let stats = raw.pair.server.stats(raw.pair.id).unwrap();
+    assert_eq!(stats.refused_messages, refused);
+}
+
+#[test]
+fn hostile_38_ten_thousand_messages_a_second() {
+    let mut raw = Raw::new();
+    let mut sent = 0_u32;
+    let result = loop {
+        let mut rest = vec![1];
+        SmallMessage {
+            kind: 1,
+            id: 0,
+            payload: &[7],
+        }
+        .encode(&mut rest);
+        sent += 1;
+        if sent.is_multiple_of(500) {
+            raw.tick();
+        }
+        if let Err(reason) = raw.send(
+            Header {
+                messages: true,
+                ..Header::default()
+            },
+            &rest,
+        ) {
+            break reason;
+        }
+        assert!(sent < 20_000, "dropped before long");
+    };
+    assert_eq!(result, Disconnect::Flood);
+    // Of what came before that, no more than the rate and its burst was taken.
+    assert!(
+        raw.pair.server.messages::<Hit>().count() == 0,
+        "and nothing is kept of a dropped client"
+    );
+}
+
+#[test]
+fn hostile_38_sixty_large_messages_a_second() {
+    let mut payload = Vec::new();
+    wire::encode(&Chat("x".repeat(4_000)), &mut payload).unwrap();
+    let mut frame = Vec::new();
+    ClientFrame::Message {
+        kind: 0,
+        payload: &payload,
+    }
+    .encode(&mut frame);
+    let mut raw = Raw::new();
+    let mut taken = 0;
+    for _ in 0..200 {
+        // Three each twentieth of a second: sixty a second, for ten seconds.
+        for _ in 0..3 {
+            raw.pair.stream(&frame).unwrap();
+        }
+        raw.tick();
+        raw.send(Header::default(), &[]).unwrap();
+        taken += raw.pair.server.messages::<Chat>().count();
+    }
+    // 64 KiB a second for 10 s and a burst of 128 KiB are 196 messages of 4 KiB.
+    assert!((150..=200).contains(&taken), "{taken} of 600 were taken");
+    let stats = raw.pair.server.stats(raw.pair.id).unwrap();
+    assert_eq!(stats.dropped_messages, 600 - u64::try_from(taken).unwrap());
+    assert!(
+        raw.pair.server.is_connected(raw.pair.id),
+        "over the rate, but not ten times"
+    );
+}
+
+#[test]
+fn hostile_38_messages_that_nobody_takes_are_capped() {
+    let mut raw = Raw::new();
+    for round in 0..400_u16 {
+        let mut rest = vec![1];
+        SmallMessage {
+            kind: 1,
+            id: round,
+            payload: &[7],
+        }
+        .encode(&mut rest);
+        raw.send(
+            Header {
+                messages: true,
+                ..Header::default()
+            },
+            &rest,
+        )
+        .unwrap();
+        raw.tick();
+    }
+    let stats = raw.pair.server.stats(raw.pair.id).unwrap();
+    assert_eq!(stats.dropped_messages, 400 - 256);
+    assert_eq!(raw.pair.server.messages::<Hit>().count(), 256);
+}
+
+#[test]
+fn hostile_39_inputs_twice_late_early_and_backwards() {
+    let mut window = InputWindow::default();
+    let start = u32::MAX - 5;
+    assert_eq!(window.note(start), InputVerdict::Fresh);
+    // The slow twin: everything processed, in a set, with the window's rule.
+    let mut done = std::collections::BTreeSet::from([0_i64]);
+    let mut state = 39_u64;
+    for _ in 0..20_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let newest = *done.last().unwrap();
+        let jump = i64::try_from((state >> 33) % 90).unwrap() - 75;
+        let wild = state.is_multiple_of(97);
+        let offset = newest
+            + if wild {
+                1_000 + i64::try_from(state >> 54).unwrap()
+            } else {
+                jump
+            };
+        let expected = if done.contains(&offset) && newest - offset <= 64 {
+            InputVerdict::Repeated
+        } else if offset > newest + 1_024 {
+            InputVerdict::TooNew
+        } else if newest - offset > 64 {
+            InputVerdict::TooOld
+        } else {
+            InputVerdict::Fresh
+        };
+        let number = start.wrapping_add(u32::try_from(offset.rem_euclid(1 << 32)).unwrap());
+        assert_eq!(window.note(number), expected, "{offset} after {newest}");
+        if expected == InputVerdict::Fresh {
+            done.insert(offset);
+        }
+        let newest = u32::try_from(done.last().unwrap().rem_euclid(1 << 32)).unwrap();
+        assert_eq!(
+            window.newest(),
+            Some(start.wrapping_add(newest)),
+            "never back"
+        );
+    }
+}
+
+#[test]
+fn hostile_39_a_doubled_or_older_datagram_is_not_applied_again() {
+    let mut raw = Raw::new();
+    let message = |sequence: u16, id: u16, value: u8| {
+        let mut rest = vec![1];
+        SmallMessage {
+            kind: 2,
+            id,
+            payload: &[value],
+        }
+        .encode(&mut rest);
+        datagram(
+            sequence,
+            Header {
+                messages: true,
+                ..Header::default()
+            },
+            &rest,
+        )
+    };
+    for (sequence, id, value) in [
+        (10, 5, 5),
+        (10, 5, 5),
+        (9, 4, 4),
+        (11, 5, 5),
+        (12, 6, 6),
+        (10, 7, 7),
+    ] {
+        raw.pair.datagram(&message(sequence, id, value)).unwrap();
+    }
+    let taken: Vec<_> = raw
+        .pair
+        .server
+        .messages::<Steer>()
+        .map(|(_, steer)| steer.0)
+        .collect();
+    assert_eq!(taken, [5, 6], "newest wins, nothing twice, nothing back");
+}
+
+#[test]
+fn hostile_40_links_that_end_in_each_state_leave_nothing() {
+    let whole = Limits::default().resume_window + Duration::from_secs(20);
+    for state in 0..6 {
+        let mut pair = Pair::new();
+        match state {
+            0 => {}
+            1 => pair.stream(&Pair::hello()[..9]).unwrap(),
+            2 => pair.join(),
+            3 => {
+                pair.join();
+                pair.stream(&[9, 0, 0, 0, 2]).unwrap();
+            }
+            4 => {
+                pair.join();
+                for x in 0..300 {
+                    pair.world
+                        .spawn((Replicate, WorldPosition::new(x, 0, 0), Health(1)));
+                }
+                pair.spawn_player();
+                pair.server.tick(&mut pair.world, pair.now);
+                pair.server.transmit(pair.id, MAX, &mut Vec::new());
+            }
+            _ => {
+                pair.join();
+                pair.server.kick(pair.id, "bye", pair.now);
+            }
+        }
+        // Once told, once silent.
+        for told in [true, false] {
+            if told && state % 2 == 0 {
+                pair.server.disconnect(pair.id, pair.now);
+            }
+            pair.now += whole;
+            pair.server.tick(&mut pair.world, pair.now);
+        }
+        assert_eq!(pair.server.held(), 0, "state {state}");
+        assert!(
+            pair.server.interest().set(pair.id).is_none(),
+            "state {state}"
+        );
+        assert!(
+            pair.server.replication_stats(pair.id).is_none(),
+            "state {state}"
+        );
+        assert!(pair.server.stats(pair.id).is_none(), "state {state}");
+    }
+}
+
+#[test]
+fn hostile_41_connecting_and_leaving_over_and_over_grows_nothing() {
+    let settings = ServerSettings {
+        secret: [7; 16],
+        ..ServerSettings::default()
+    };
+    let mut server = Server::new(protocol(), settings).unwrap();
+    let mut world = World::new();
+    let hello = Pair::hello();
+    let mut round = |server: &mut Server, number: u64| {
+        let now = Duration::from_millis(number);
+        let id = server.connect(Identity::Anonymous, now).unwrap();
+        server.receive_stream(id, &hello, now).unwrap();
+        server.disconnect(id, now);
+        if number.is_multiple_of(50) {
+            server.tick(&mut world, now);
+            server.events().count();
+        }
+    };
+    for number in 0..500 {
+        round(&mut server, number);
+    }
+    let info = allocation_counter::measure(|| {
+        for number in 500..2_000 {
+            round(&mut server, number);
+        }
+    });
+    assert_eq!(server.held(), 0);
+    assert!(
+        info.bytes_current < 16 * 1_024,
+        "{} bytes more than before",
+        info.bytes_current
+    );
+}
+
+#[test]
+fn hostile_42_a_second_link_of_a_live_client_ends_the_first() {
+    let mut pair = Pair::connected();
+    pair.spawn_player();
+    pair.steps(4);
+    let mut again = Client::new(protocol(), ClientSettings::default()).unwrap();
+    pair.server.events().count();
+    assert_eq!(
+        pair.server.connect(Identity::Account(7), pair.now),
+        Ok(pair.id)
+    );
+    assert_eq!(
+        pair.server.events().last(),
+        Some(ServerEvent::LinkLost { client: pair.id }),
+        "the old one first"
+    );
+    again.connect(pair.now);
+    pair.client = again;
+    pair.mirror = World::new();
+    pair.steps(5);
+    assert_eq!(pair.server.held(), 1);
+    assert_eq!(pair.server.clients().collect::<Vec<_>>(), [pair.id]);
+    let spawned = pair
+        .client
+        .events()
+        .filter(|event| matches!(event, ClientEvent::Spawned(_)))
+        .count();
+    assert_eq!(spawned, 1, "one entity");
+    assert!(pair.client.own_entity().is_some());
+}
+
+#[test]
+fn a_client_costs_no_more_than_its_caps() {
+    // P1: before the hello less than 1 MiB, and in all less than 4 MiB, whatever a client sends.
+    let mut pair = Pair::new();
+    let info = allocation_counter::measure(|| {
+        pair.stream(&[0xFF, 0x0F, 0, 0]).unwrap();
+        pair.stream(&[1; 4_000]).unwrap();
+    });
+    assert!(
+        info.bytes_max < 64 * 1_024,
+        "{} bytes before the hello",
+        info.bytes_max
+    );
+
+    let mut raw = Raw::new();
+    let info = allocation_counter::measure(|| {
+        for round in 0..3_000_u32 {
+            let mut rest = vec![40];
+            for number in 0..40 {
+                let id = u16::try_from((round * 40 + number) % 65_536).unwrap();
+                let kind = 1 + number % 2;
+                SmallMessage {
+                    kind,
+                    id,
+                    payload: &[7],
+                }
+                .encode(&mut rest);
+            }
+            if raw
+                .send(
+                    Header {
+                        messages: true,
+                        ..Header::default()
+                    },
+                    &rest,
+                )
+                .is_err()
+            {
+                break;
+            }
+            if round.is_multiple_of(4) {
+                raw.tick();
+            }
+        }
+    });
+    assert!(info.bytes_max < 4 << 20, "{} bytes", info.bytes_max);
+}
