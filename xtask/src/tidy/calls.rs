@@ -46,6 +46,8 @@ pub(super) struct Calls {
     aliases: BTreeMap<String, BTreeSet<String>>,
     /// The functions of a name: the file, and the words of the type that is returned.
     returns: BTreeMap<String, Vec<(String, Returns)>>,
+    /// The types of the fields of a name: the file, and the type as written.
+    fields: BTreeMap<String, Vec<(String, Vec<TokenTree>)>>,
     /// The words of each macro that tests define.
     macros: BTreeMap<String, BTreeSet<String>>,
 }
@@ -93,6 +95,11 @@ impl Calls {
                 .iter()
                 .any(|word| self.names(word, owners) || self.gives(call, word, owners))
                 .then_some(true),
+            Receiver::Field(name) => self.holds(call, name, owners, receiver::typed),
+            // A list of these: any word of its type may be the element's.
+            Receiver::Element(name) => {
+                self.holds(call, name, owners, |ty| Receiver::Typed(words(ty)))
+            }
             Receiver::Returned(name, None) => self
                 .returns
                 .contains_key(name)
@@ -145,6 +152,39 @@ impl Calls {
         let mut modules = parts.filter(|part| !matches!(*part, "tests" | "src"));
         let is_library = path.contains("/src/") && can_see(&call.path, path);
         is_library || modules.any(|module| self.mentions(call, module))
+    }
+
+    /// Returns whether a field of this name holds one of the types; `None` when no struct in sight has
+    /// such a field, or none of them says.
+    fn holds(
+        &self,
+        call: &Call,
+        field: &str,
+        owners: &BTreeSet<String>,
+        typed: fn(&[TokenTree]) -> Receiver,
+    ) -> Option<bool> {
+        let all = self.fields.get(field).map_or(&[][..], Vec::as_slice);
+        let seen = all
+            .iter()
+            .filter(|(path, _)| *path == call.path || self.may_import(call, path));
+        let answers: Vec<Option<bool>> = seen
+            .map(|(_, ty)| match typed(ty) {
+                Receiver::Typed(words) => Some(words.iter().any(|word| self.names(word, owners))),
+                Receiver::Foreign => Some(false),
+                _ => None,
+            })
+            .collect();
+        match answers.contains(&Some(true)) {
+            true => Some(true),
+            false if answers.is_empty() || answers.contains(&None) => None,
+            false => Some(false),
+        }
+    }
+
+    /// Remembers the fields of a struct.
+    pub(super) fn add_field(&mut self, path: &str, name: String, ty: TokenStream) {
+        let fields = self.fields.entry(name).or_default();
+        fields.push((path.to_owned(), ty.into_iter().collect()));
     }
 
     /// Remembers what the functions of this code return.

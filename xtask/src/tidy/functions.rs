@@ -11,6 +11,7 @@ use std::fmt;
 
 use anyhow::{Context as _, Result};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::{Attribute, ImplItem, Item, Meta, Signature, TraitItem, Type, Visibility};
 
 use super::Source;
@@ -70,8 +71,13 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
     let is_test = |source: &Source| test_files.contains(&source.path);
     let mut calls = Calls::default();
     // Tests come first, so that they are named before examples.
-    for source in rust_of_libraries(sources).filter(|s| is_test(s)) {
-        calls.add(&source.path, "outside any function", tokens(source)?);
+    for source in rust_of_libraries(sources) {
+        if let Ok(file) = parse(source) {
+            fields(&file.items, &source.path, &mut calls);
+        }
+        if is_test(source) || is_harness(source) {
+            calls.add(&source.path, "outside any function", tokens(source)?);
+        }
     }
     let library: Vec<&Source> = rust_of_libraries(sources)
         .filter(|s| is_library(s) && !is_test(s))
@@ -82,8 +88,7 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
         for code in test_modules(tokens(source)?) {
             calls.add(&source.path, "unit tests", code);
         }
-        let file = syn::parse_file(&source.text)
-            .with_context(|| format!("{} is no Rust that syn knows", source.path))?;
+        let file = parse(source)?;
         public_functions(&file.items, &source.path, &mut functions);
         implementors(&file.items, &mut traits);
         calls.add_returns(&source.path, tokens(source)?);
@@ -106,6 +111,38 @@ pub(super) fn coverage(sources: &[Source]) -> Result<Coverage> {
         }
     }
     Ok(coverage)
+}
+
+fn parse(source: &Source) -> Result<syn::File> {
+    syn::parse_file(&source.text)
+        .with_context(|| format!("{} is no Rust that syn knows", source.path))
+}
+
+/// Returns whether the file is part of a library's `testing` module, whose code runs in tests only.
+fn is_harness(source: &Source) -> bool {
+    let module = source.path.split('/').nth(2);
+    is_library(source) && module.is_some_and(|m| m.trim_end_matches(".rs") == "testing")
+}
+
+/// Tells `calls` the fields of every struct.
+fn fields(items: &[Item], path: &str, calls: &mut Calls) {
+    for item in items {
+        match item {
+            Item::Struct(s) => {
+                for field in &s.fields {
+                    if let Some(name) = &field.ident {
+                        calls.add_field(path, name.to_string(), field.ty.to_token_stream());
+                    }
+                }
+            }
+            Item::Mod(m) => {
+                if let Some((_, items)) = &m.content {
+                    fields(items, path, calls);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Returns whether a call in a test can be a call of this function.
@@ -429,6 +466,22 @@ mod tests {
             &[],
         );
         check("fn make() -> Tree { Tree } fn t() { make().len(); }", &[]);
+        check(
+            "struct Pair { it: Tree } fn t(p: &Pair) { p.it.len(); }",
+            &[],
+        );
+        check(
+            "struct Pair { it: Vec<Tree> } fn t(p: &Pair) { p.it.len(); }",
+            &["len"],
+        );
+        check(
+            "struct Pair { it: Vec<Tree> } fn t(p: &Pair) { p.it[0].len(); }",
+            &[],
+        );
+        check(
+            "struct Pair { it: Grid } fn t(p: &Pair) { Tree::new(); p.it.len(); }",
+            &["len"],
+        );
         check("all!(len, Tree);", &[]);
         check("all!(len, Grid); fn t(tree: Tree) {}", &["len"]);
     }

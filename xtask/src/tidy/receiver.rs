@@ -9,7 +9,7 @@ use super::calls::{is_parenthesis, is_path_separator, is_punct, qualifier, word,
 /// What is known about the value that a method is called on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Receiver {
-    /// Nothing: a closure's argument, a field, an element.
+    /// Nothing: a closure's argument, an element.
     Unknown,
     /// A literal or a list, which has no methods of ours.
     Foreign,
@@ -19,6 +19,10 @@ pub(super) enum Receiver {
     Returned(String, Option<String>),
     /// A value drawn by an expression of these words.
     Drawn(BTreeSet<String>),
+    /// What a field of this name holds.
+    Field(String),
+    /// An element of what a field of this name holds.
+    Element(String),
 }
 
 /// Methods whose result has the methods of what they are called on, as far as tests go.
@@ -67,17 +71,23 @@ fn resolve(
             Delimiter::Bracket if last == 0 || is_punct(trees, last - 1, '!') => {
                 vec![Receiver::Foreign]
             }
+            Delimiter::Bracket => vec![match field(trees, last - 1) {
+                Some(name) => Receiver::Element(name),
+                None => Receiver::Unknown,
+            }],
             _ => vec![Receiver::Unknown],
         },
         TokenTree::Ident(name) => {
             let is_path = last >= 2 && is_path_separator(trees, last - 2);
-            let is_field = last >= 1 && is_punct(trees, last - 1, '.');
             if is_path {
                 // A constant, mostly of the type that holds it.
                 let owner = qualifier(trees, last - 2);
                 return vec![owner.map_or(Receiver::Unknown, |o| Receiver::Typed([o].into()))];
             }
-            if is_field || depth == 0 {
+            if let Some(name) = field(trees, last) {
+                return vec![Receiver::Field(name)];
+            }
+            if depth == 0 {
                 return vec![Receiver::Unknown];
             }
             let mut found = Vec::new();
@@ -89,6 +99,12 @@ fn resolve(
         }
         TokenTree::Punct(_) => vec![Receiver::Unknown],
     }
+}
+
+/// Returns the name of the field that the expression at `last` ends with.
+fn field(trees: &[TokenTree], last: usize) -> Option<String> {
+    let is_field = last >= 1 && is_punct(trees, last - 1, '.');
+    word(trees, last).filter(|_| is_field)
 }
 
 /// Resolves `name(..)`, `Type::name(..)` and `value.name(..)`, the arguments at `last`.
