@@ -375,6 +375,16 @@ impl Server {
         }
     }
 
+    /// Takes out the check, at the time of sending, that a client may see what it is sent.
+    ///
+    /// For the test that shows that the leak oracle notices. It is not in builds without the feature
+    /// `testing`, and its name is not in the documentation.
+    #[doc(hidden)]
+    #[cfg(feature = "testing")]
+    pub fn break_send_check_for_tests(&mut self, client: ClientId) {
+        self.replicator.break_gate(client);
+    }
+
     fn push_event(&mut self, event: ServerEvent) {
         if self.events.len() >= MAX_EVENTS {
             self.events.pop_front();

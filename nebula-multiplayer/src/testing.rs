@@ -5,12 +5,19 @@
 //! machine: equal seeds give equal bytes. [`TestPair`] is the same with a single client.
 //!
 //! ```
+//! use bevy_ecs::prelude::*;
+//! use nebula_math::WorldPosition;
 //! use nebula_multiplayer::protocol::Protocol;
+//! use nebula_multiplayer::replication::Replicate;
 //! use nebula_multiplayer::testing::TestPair;
 //!
 //! let mut pair = TestPair::new(&Protocol::new("game", 1));
+//! let player = pair.world.spawn((Replicate, WorldPosition::new(-7, 0, 0))).id();
+//! pair.play(player);
 //! pair.run_ms(500);
-//! assert!(pair.the_client().is_connected());
+//! let mut positions = pair.client_world().query::<&WorldPosition>();
+//! let seen: Vec<_> = positions.iter(pair.client_world()).copied().collect();
+//! assert_eq!(seen, [WorldPosition::new(-7, 0, 0)]);
 //! ```
 
 mod links;

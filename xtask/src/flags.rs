@@ -14,9 +14,11 @@ cargo xtask bench NAME [--quick] [--only A,B] [--check] [--json FILE]
     peers                                   against other libraries (xtask/peers, its own workspace)
     interest  replication  bandwidth        not built yet
 cargo xtask fuzz TARGET [--seconds N | --runs N]
-    index_ops
-    decode  session_ops  frame_decode  client_messages  token_parse    not built yet
-cargo xtask sim                     not built yet
+    index_ops  decode  session_ops
+    frame_decode  client_messages  token_parse    not built yet
+cargo xtask sim [--link session|quic] [--seeds N | --seed S]
+                                    servers and clients under seeded faults, checked every tick;
+                                    --link quic: not built yet
 cargo xtask load                    not built yet
 cargo xtask demo --shots DIR        a picture of every scenario of the demo
 ";
@@ -37,13 +39,7 @@ pub(crate) const JOBS: [&str; 10] = [
 
 const UNBUILT_BENCHES: [&str; 3] = ["interest", "replication", "bandwidth"];
 
-const UNBUILT_TARGETS: [&str; 5] = [
-    "decode",
-    "session_ops",
-    "frame_decode",
-    "client_messages",
-    "token_parse",
-];
+const UNBUILT_TARGETS: [&str; 3] = ["frame_decode", "client_messages", "token_parse"];
 
 /// One chore, with all that was said about it.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,6 +63,9 @@ pub(crate) enum Job {
     Fuzz {
         target: &'static str,
         limit: Limit,
+    },
+    Sim {
+        seeds: Seeds,
     },
     Demo {
         shots: String,
@@ -106,7 +105,16 @@ const BENCHES: [Bench; 4] = [
     },
 ];
 
-const TARGETS: [&str; 1] = ["index_ops"];
+const TARGETS: [&str; 3] = ["index_ops", "decode", "session_ops"];
+
+/// Which simulations run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seeds {
+    /// The first so many seeds.
+    First(u64),
+    /// This one alone.
+    Only(u64),
+}
 
 /// How long a fuzz target runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,9 +139,10 @@ pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
         "docs" => no_flags("docs", rest).map(|()| Job::Docs),
         "bench" => bench(rest),
         "fuzz" => fuzz(rest),
+        "sim" => sim(rest),
         "demo" => demo(rest),
-        name @ ("sim" | "load") => Ok(Job::NotBuilt {
-            what: format!("cargo xtask {name}"),
+        "load" => Ok(Job::NotBuilt {
+            what: "cargo xtask load".to_owned(),
         }),
         other => Err(unknown("job", other, &JOBS)),
     }
@@ -199,6 +208,34 @@ fn fuzz(words: &[String]) -> Result<Job, String> {
         [other, ..] => return Err(unknown("flag of fuzz", other, &["--seconds N", "--runs N"])),
     };
     Ok(Job::Fuzz { target, limit })
+}
+
+fn sim(words: &[String]) -> Result<Job, String> {
+    let mut seeds = None;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let chosen = match word.as_str() {
+            "--link" => match value(word, words.next())?.as_str() {
+                "session" => continue,
+                "quic" => {
+                    let what = "cargo xtask sim --link quic".to_owned();
+                    return Ok(Job::NotBuilt { what });
+                }
+                other => return Err(unknown("link", other, &["session", "quic"])),
+            },
+            "--seeds" => Seeds::First(number(word, words.next())?),
+            "--seed" => Seeds::Only(number(word, words.next())?),
+            other => {
+                let allowed = ["--link session|quic", "--seeds N", "--seed S"];
+                return Err(unknown("flag of sim", other, &allowed));
+            }
+        };
+        if seeds.replace(chosen).is_some() {
+            return Err("sim takes either --seeds N or --seed S, once".to_owned());
+        }
+    }
+    let seeds = seeds.unwrap_or(Seeds::First(100));
+    Ok(Job::Sim { seeds })
 }
 
 fn demo(words: &[String]) -> Result<Job, String> {
@@ -326,8 +363,24 @@ mod tests {
     }
 
     #[test]
+    fn simulations_run_many_seeds_or_one() {
+        let sim = |seeds| Ok(Job::Sim { seeds });
+        assert_eq!(parse_line("sim"), sim(Seeds::First(100)));
+        assert_eq!(parse_line("sim --link session"), sim(Seeds::First(100)));
+        assert_eq!(parse_line("sim --seeds 7"), sim(Seeds::First(7)));
+        assert_eq!(parse_line("sim --seed 7"), sim(Seeds::Only(7)));
+        assert!(parse_line("sim --seed 7 --seeds 3").is_err());
+        assert!(parse_line("sim --link carrier-pigeon").is_err());
+    }
+
+    #[test]
     fn unbuilt_names_say_so() {
-        for line in ["sim", "load --clients 3", "bench interest", "fuzz decode"] {
+        for line in [
+            "sim --link quic",
+            "load --clients 3",
+            "bench interest",
+            "fuzz token_parse",
+        ] {
             assert!(
                 matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
                 "{line}"

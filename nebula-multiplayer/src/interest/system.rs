@@ -4,7 +4,7 @@ mod centers;
 mod facts;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::change_detection::Ref;
 use bevy_ecs::entity::Entity;
@@ -70,6 +70,8 @@ pub struct SpatialInterestSystem {
     world: Option<(WorldId, SystemState<Moved>)>,
     issues: Vec<InterestIssue>,
     moves: Vec<(NetworkId, WorldPosition)>,
+    /// Followers without a parent, whose position plays no part however they move.
+    orphans: BTreeSet<NetworkId>,
 }
 
 type Moved = Query<'static, 'static, (Entity, Ref<'static, WorldPosition>), With<Replicate>>;
@@ -127,6 +129,7 @@ impl SpatialInterestSystem {
             world: None,
             issues: Vec::new(),
             moves: Vec::new(),
+            orphans: BTreeSet::new(),
         })
     }
 
@@ -201,7 +204,7 @@ impl SpatialInterestSystem {
             self.world = Some((id, SystemState::new(world)));
         }
         let mut queue = watch::take_queue(world);
-        Self::apply_ids(world, interest, &mut queue.entities);
+        self.apply_ids(world, interest, &mut queue.entities);
         self.apply_queue(world, interest, &mut queue.entities);
         if queue.overflowed || !known || is_out_of_step(world, interest) {
             self.resync(world, interest);
@@ -225,7 +228,9 @@ impl SpatialInterestSystem {
         };
         self.moves.clear();
         each_changed(&rows, |entity, at| {
-            if let Some(id) = ids.of(entity) {
+            if let Some(id) = ids.of(entity)
+                && !self.orphans.contains(&id)
+            {
                 self.moves.push((id, *at));
             }
         });

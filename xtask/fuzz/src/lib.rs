@@ -1,4 +1,4 @@
-//! The fuzz targets: functions that take any bytes, and panic when an index is wrong.
+//! The fuzz targets: functions that take any bytes, and panic when something is wrong.
 //!
 //! The reader of bytes and the checks live beside the plain tests of each crate, so that the corpus
 //! replays there without any of this.
@@ -6,6 +6,10 @@
 #[allow(dead_code, reason = "the plain tests use the rest")]
 #[path = "../../../nebula-coords/tests/common/mod.rs"]
 mod common;
+
+#[allow(dead_code, reason = "the plain tests use the rest")]
+#[path = "../../../nebula-multiplayer/tests/oracle/mod.rs"]
+mod oracle;
 
 mod mutate;
 
@@ -15,9 +19,23 @@ pub use mutate::{Mutator, fingerprint};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target of this crate.
-pub const TARGETS: &[Target] = &[("index_ops", index_ops)];
+pub const TARGETS: &[Target] = &[
+    ("index_ops", index_ops),
+    ("decode", decode),
+    ("session_ops", session_ops),
+];
 
 /// Reads the bytes as operations and runs them on every index, each checked against the slow twin.
 pub fn index_ops(data: &[u8]) {
     common::fuzz::index_ops(data);
+}
+
+/// Reads the bytes as what a stranger sends to a server, or a strange server to a client.
+pub fn decode(data: &[u8]) {
+    oracle::fuzz::decode(data);
+}
+
+/// Reads the bytes as what happens to a server and its clients, checked by the oracle throughout.
+pub fn session_ops(data: &[u8]) {
+    oracle::fuzz::session_ops(data);
 }

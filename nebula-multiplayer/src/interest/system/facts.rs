@@ -6,18 +6,25 @@ use bevy_ecs::world::{EntityRef, World};
 use nebula_math::WorldPosition;
 
 use super::{InterestIssue, InterestLength, SpatialInterestSystem};
+use crate::NetworkId;
 use crate::interest::{Facts, FollowsParent, Interest, Layers, OwnedBy, Reach, Relevance, Watches};
 use crate::replication::NetworkIds;
 
 impl SpatialInterestSystem {
     /// Applies ids that went, and queues the entities of those that came.
-    pub(super) fn apply_ids(world: &World, interest: &mut Interest, queue: &mut Vec<Entity>) {
+    pub(super) fn apply_ids(
+        &mut self,
+        world: &World,
+        interest: &mut Interest,
+        queue: &mut Vec<Entity>,
+    ) {
         let Some(ids) = world.get_resource::<NetworkIds>() else {
             return;
         };
         // Departures first, so that an entity which reuses an index finds its place free.
         for removed in &ids.changes().removed {
             interest.remove(removed.id);
+            self.orphans.remove(&removed.id);
         }
         for (_, entity) in &ids.changes().added {
             queue.push(*entity);
@@ -77,12 +84,12 @@ impl SpatialInterestSystem {
             return;
         };
         if let (Some(id), Ok(entity)) = (ids.of(entity), world.get_entity(entity)) {
-            let facts = self.facts(ids, entity);
+            let facts = self.facts(ids, id, entity);
             interest.insert(id, facts);
         }
     }
 
-    fn facts(&mut self, ids: &NetworkIds, entity: EntityRef<'_>) -> Facts {
+    fn facts(&mut self, ids: &NetworkIds, id: NetworkId, entity: EntityRef<'_>) -> Facts {
         let reach = entity.get::<Reach>().map_or(Ok(0), Reach::reach_mm);
         let reach_mm = reach.unwrap_or_else(|error| {
             self.report(InterestIssue {
@@ -98,6 +105,11 @@ impl SpatialInterestSystem {
             let parent = entity.get::<ChildOf>();
             parent.and_then(|parent| ids.of(parent.parent()))
         });
+        if follows == Some(None) {
+            self.orphans.insert(id);
+        } else {
+            self.orphans.remove(&id);
+        }
         Facts {
             // A follower without a parent is near nobody.
             position: match follows {

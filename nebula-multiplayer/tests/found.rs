@@ -1,9 +1,13 @@
-//! Sessions over bad links: what simulations found, in their smallest form.
+//! What simulations found, in its smallest form.
 
 use core::time::Duration;
 
+use bevy_ecs::prelude::*;
+use nebula_math::WorldPosition;
+use nebula_multiplayer::interest::FollowsParent;
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::protocol::{Channel, Protocol};
+use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::server::ServerSettings;
 use nebula_multiplayer::testing::TestPair;
 use nebula_multiplayer::transport::Lane;
@@ -77,4 +81,20 @@ fn a_stream_stays_within_the_budget() {
         bytes <= 22_000,
         "two seconds of budget and the burst: {bytes}"
     );
+}
+
+#[test]
+fn a_follower_without_a_parent_stays_unseen_when_it_moves() {
+    let mut pair = TestPair::new(&protocol());
+    let at = |x| WorldPosition::new(x, 0, 0);
+    let player = pair.world.spawn((Replicate, at(-1))).id();
+    let orphan = pair.world.spawn((Replicate, at(0), FollowsParent)).id();
+    pair.run_ms(100);
+    pair.play(player);
+    pair.run_ms(200);
+    pair.world.entity_mut(orphan).insert(at(1));
+    pair.run_ms(200);
+    let mut seen = pair.client_world().query::<&WorldPosition>();
+    let seen: Vec<_> = seen.iter(pair.client_world()).copied().collect();
+    assert_eq!(seen, [at(-1)]);
 }

@@ -1,0 +1,556 @@
+//! One simulation: a server and its clients by a seed, checked every tick.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use bevy_ecs::entity::Entity;
+use nebula_multiplayer::ClientId;
+use nebula_multiplayer::interest::{InterestArea, InterestConfig};
+use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::server::{Disconnect, ServerEvent, ServerSettings};
+use nebula_multiplayer::testing::{Sent, TestNet};
+use nebula_multiplayer::transport::Lane;
+use nebula_multiplayer::transport::sim::{FaultCounts, Faults, Random};
+
+use super::budget::Meter;
+use super::chaos;
+use super::client::{self, Shown};
+use super::interest::{Allowed, Sets};
+use super::leak::Tail;
+use super::messages::Channels;
+use super::scenario::{Audience, Scenario};
+use super::truth::History;
+use super::world::{self, Line, Ping, State, Steer};
+
+/// What a simulation went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// A hash over every byte that was sent, in order.
+    pub(crate) hash: u64,
+    pub(crate) faults: FaultCounts,
+    pub(crate) ticks: u64,
+    pub(crate) bytes: u64,
+    pub(crate) joins: u64,
+    pub(crate) resumes: u64,
+    pub(crate) crashes: u64,
+    pub(crate) kicks: u64,
+    /// Clients that hung up on damaged bytes, or were hung up on.
+    pub(crate) spoiled: u64,
+    pub(crate) spawns: u64,
+    pub(crate) despawns: u64,
+}
+
+/// For how many ticks in a row everything must be well: two seconds.
+const QUIET: u32 = 40;
+
+/// What is not as it must be.
+enum Wrong {
+    /// A client has no session.
+    Link(String),
+    /// A client has one, and shows something else than the truth.
+    World(String),
+}
+
+/// One client as the simulation follows it.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    pub(crate) player: Option<Entity>,
+    shown: Shown,
+    tail: Tail,
+    meter: Meter,
+    /// What the server says, and what the client says.
+    down: Channels,
+    up: Channels,
+}
+
+pub(crate) struct Simulation {
+    pub(crate) net: TestNet,
+    pub(crate) scenario: Scenario,
+    pub(crate) random: Random,
+    pub(crate) report: Report,
+    pub(crate) followers: Vec<Follower>,
+    /// Whether damaged datagrams are noticed below; otherwise both sides read them.
+    pub(crate) sealed: bool,
+    sets: Sets,
+    history: History,
+    allowed: BTreeMap<ClientId, Allowed>,
+    truth: BTreeMap<u64, State>,
+    /// For how many ticks in a row everything must be well at the end.
+    quiet: u32,
+    /// Whether the server's check at the time of sending is taken out.
+    sabotage: bool,
+}
+
+/// Runs one seed to its end, or says what broke and when. With `sabotage` the server's check at the
+/// time of sending is taken out.
+pub(crate) fn run(seed: u64, sabotage: bool) -> Result<Report, String> {
+    let mut simulation = Simulation::new(seed);
+    simulation.sabotage = sabotage;
+    let rounds = 1 + simulation.random.below(2);
+    let result = (0..rounds).try_for_each(|_| simulation.round());
+    result.map_err(|error| {
+        let tick = simulation.history.now();
+        format!("seed {seed}, tick {tick}: {error}")
+    })?;
+    simulation.report.faults = simulation.net.fault_counts();
+    simulation.report.ticks = simulation.history.now();
+    Ok(simulation.report)
+}
+
+impl Simulation {
+    fn with_clients(seed: u64, clients: u64) -> Self {
+        let mut random = Random::new(seed);
+        let mut scenario = Scenario::new(random.word());
+        let settings = settings(&mut random, &scenario);
+        let limits = settings.limits.clone();
+        let mut net = TestNet::new(&world::protocol(), settings, random.word());
+        net.client_settings.limits = limits;
+        scenario.populate(&mut net.world);
+        let sealed = random.chance(7_500);
+        let mut simulation = Self {
+            net,
+            scenario,
+            random,
+            report: Report::default(),
+            followers: Vec::new(),
+            sealed,
+            sets: Sets::default(),
+            history: History::default(),
+            allowed: BTreeMap::new(),
+            truth: BTreeMap::new(),
+            quiet: QUIET,
+            sabotage: false,
+        };
+        for _ in 0..clients {
+            simulation.join();
+        }
+        simulation
+    }
+
+    /// Returns a simulation of one client and few entities, quick to run.
+    pub(crate) fn small(seed: u64) -> Self {
+        let mut simulation = Self::with_clients(seed, 1);
+        simulation.quiet = 3;
+        simulation
+    }
+
+    pub(crate) fn new(seed: u64) -> Self {
+        let clients = 1 + Random::new(!seed).below(4);
+        Self::with_clients(seed, clients)
+    }
+
+    pub(crate) fn join(&mut self) {
+        let limits = &self.net.server.settings().limits;
+        self.followers.push(Follower {
+            player: None,
+            shown: Shown::new(),
+            tail: Tail::default(),
+            meter: Meter::new(limits, self.net.now()),
+            down: Channels::default(),
+            up: Channels::default(),
+        });
+        self.net.faults = chaos::faults(&mut self.random, self.sealed);
+        self.net.join();
+    }
+
+    /// A wild time, then a calm one at whose end every client must show the truth.
+    fn round(&mut self) -> Result<(), String> {
+        for _ in 0..60 + self.random.below(120) {
+            chaos::strike(self);
+            self.scenario.tick(&mut self.net.world);
+            self.chat();
+            self.tick()?;
+        }
+        self.calm()
+    }
+
+    /// One tick of everything, with every check.
+    pub(crate) fn tick(&mut self) -> Result<(), String> {
+        self.net.begin();
+        for event in &self.net.events {
+            // Whoever joins anew has no set to have been in.
+            if let ServerEvent::Connected {
+                client,
+                resumed: false,
+            } = event
+            {
+                self.sets.forget(*client);
+            }
+        }
+        self.observe()?;
+        // What the game does about them is seen by the next tick.
+        self.take_events()?;
+        self.send()?;
+        for number in 0..self.followers.len() {
+            self.check_client(number)?;
+            self.hear(number)?;
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self) -> Result<(), String> {
+        self.allowed = self.sets.check(&self.net.server, &mut self.net.world)?;
+        let states = world::states(&mut self.net.world)?;
+        self.truth = states
+            .into_iter()
+            .map(|(tag, (_, state))| (tag, state))
+            .collect();
+        let sets = self
+            .allowed
+            .iter()
+            .map(|(client, allowed)| (*client, allowed.set.clone()));
+        self.history.tick(self.truth.clone(), sets.collect());
+        Ok(())
+    }
+
+    /// Lets everything be sent, and reads along.
+    fn send(&mut self) -> Result<(), String> {
+        let mut wrong = Ok(());
+        let Self {
+            net,
+            report,
+            followers,
+            allowed,
+            truth,
+            scenario,
+            ..
+        } = self;
+        net.send(&mut |sent| {
+            note(report, &sent);
+            if wrong.is_ok() && !sent.to_server {
+                let follower = &mut followers[sent.number];
+                let joined;
+                let bytes = match sent.lane {
+                    Lane::Datagram => sent.bytes,
+                    Lane::Stream => {
+                        joined = follower.tail.join(sent.bytes);
+                        &joined
+                    }
+                };
+                wrong = follower
+                    .meter
+                    .send(sent.bytes.len(), sent.now)
+                    .and_then(|()| leak(scenario, allowed, truth, sent.client, bytes));
+            }
+        });
+        wrong
+    }
+
+    fn check_client(&mut self, number: usize) -> Result<(), String> {
+        let Some(id) = self.net.client(number).last_id() else {
+            return Ok(());
+        };
+        let shown = world::states(&mut self.net.client_mut(number).world)
+            .map_err(|error| format!("{id}: {error}"));
+        if !self.sealed {
+            // Damaged bytes that happen to make sense are believed, so only panics count.
+            return Ok(());
+        }
+        let shown = shown?;
+        let follower = &mut self.followers[number];
+        for (tag, (entity, state)) in &shown {
+            let before = follower.shown.get(tag);
+            if before.is_none_or(|(old, _)| old != entity) {
+                self.report.spawns += 1;
+            }
+            if before.is_none_or(|(_, old)| old != state) {
+                client::provenance(&self.history, id, *tag, state)?;
+            }
+        }
+        let gone = follower.shown.keys().filter(|tag| !shown.contains_key(tag));
+        self.report.despawns += gone.count() as u64;
+        follower.shown = shown;
+        Ok(())
+    }
+
+    fn take_events(&mut self) -> Result<(), String> {
+        for event in core::mem::take(&mut self.net.events) {
+            match event {
+                ServerEvent::Connected { client, resumed } => self.welcome(client, resumed),
+                ServerEvent::Disconnected { client, reason } => self.farewell(client, &reason)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn number_of(&self, client: ClientId) -> Option<usize> {
+        (0..self.net.len()).find(|n| self.net.client(*n).last_id() == Some(client))
+    }
+
+    fn welcome(&mut self, client: ClientId, resumed: bool) {
+        let Some(number) = self.number_of(client) else {
+            return;
+        };
+        let follower = &mut self.followers[number];
+        follower.tail = Tail::default();
+        if resumed {
+            self.report.resumes += 1;
+        } else {
+            self.report.joins += 1;
+            follower.down.restart();
+            follower.up.restart();
+        }
+        if self.sabotage {
+            self.net.server.break_send_check_for_tests(client);
+        }
+        let alive = |entity: &Entity| self.net.world.get_entity(*entity).is_ok();
+        let player = follower.player.filter(alive);
+        let player = player.unwrap_or_else(|| self.scenario.join(&mut self.net.world, client));
+        follower.player = Some(player);
+        self.net.set_player(number, Some(player));
+    }
+
+    fn farewell(&mut self, client: ClientId, reason: &Disconnect) -> Result<(), String> {
+        let expected = match reason {
+            Disconnect::Bad(_) | Disconnect::Protocol(_) | Disconnect::Refused(_) => !self.sealed,
+            Disconnect::Flood | Disconnect::Unknown => false,
+            _ => true,
+        };
+        if !expected {
+            return Err(format!("{client} was dropped: {reason}"));
+        }
+        self.report.spoiled += u64::from(matches!(reason, Disconnect::Bad(_)));
+        let Some(number) = self.number_of(client) else {
+            return Ok(());
+        };
+        // Its budget went with it: who comes back after that begins with a full one.
+        let now = self.net.now();
+        self.followers[number].meter = Meter::new(&self.net.server.settings().limits, now);
+        if let Some(player) = self.followers[number].player.take() {
+            self.scenario.leave(&mut self.net.world, client, player);
+        }
+        Ok(())
+    }
+
+    /// Both sides say something now and then.
+    pub(crate) fn chat(&mut self) {
+        for number in 0..self.followers.len() {
+            let Some(id) = self.net.client(number).id() else {
+                continue;
+            };
+            let follower = &mut self.followers[number];
+            let what = self.random.below(12);
+            let server = &mut self.net.server;
+            let sent = |ok: bool, count: &mut u32| *count += u32::from(ok);
+            let down = &mut follower.down;
+            match what {
+                0 => sent(
+                    server.send(id, &Line(down.lines + 1)).is_ok(),
+                    &mut down.lines,
+                ),
+                1 => sent(
+                    server.send(id, &Ping(down.pings + 1)).is_ok(),
+                    &mut down.pings,
+                ),
+                2 => sent(
+                    server.send(id, &Steer(down.steers + 1)).is_ok(),
+                    &mut down.steers,
+                ),
+                _ => {}
+            }
+            let client = &mut self.net.client_mut(number).client;
+            let up = &mut follower.up;
+            match what {
+                3 => sent(client.send(&Line(up.lines + 1)).is_ok(), &mut up.lines),
+                4 => sent(client.send(&Ping(up.pings + 1)).is_ok(), &mut up.pings),
+                5 => sent(client.send(&Steer(up.steers + 1)).is_ok(), &mut up.steers),
+                _ => {}
+            }
+        }
+    }
+
+    fn hear(&mut self, number: usize) -> Result<(), String> {
+        if !self.sealed {
+            return Ok(());
+        }
+        let down = &mut self.followers[number].down;
+        let client = &mut self.net.client_mut(number).client;
+        client
+            .messages::<Line>()
+            .try_for_each(|line| down.line(line.0))?;
+        client
+            .messages::<Ping>()
+            .try_for_each(|ping| down.ping(ping.0))?;
+        client
+            .messages::<Steer>()
+            .try_for_each(|steer| down.steer(steer.0))?;
+        if number > 0 {
+            return Ok(());
+        }
+        let lines: Vec<_> = self.net.server.messages::<Line>().collect();
+        for (id, line) in lines {
+            self.up(id).map_or(Ok(()), |up| up.line(line.0))?;
+        }
+        let pings: Vec<_> = self.net.server.messages::<Ping>().collect();
+        for (id, ping) in pings {
+            self.up(id).map_or(Ok(()), |up| up.ping(ping.0))?;
+        }
+        let steers: Vec<_> = self.net.server.messages::<Steer>().collect();
+        for (id, steer) in steers {
+            self.up(id).map_or(Ok(()), |up| up.steer(steer.0))?;
+        }
+        Ok(())
+    }
+
+    fn up(&mut self, client: ClientId) -> Option<&mut Channels> {
+        let number = self.number_of(client)?;
+        Some(&mut self.followers[number].up)
+    }
+
+    /// Heals every link, lets the world rest, and waits until every client shows the truth: two
+    /// seconds, and as long as the budget needs for all of it.
+    pub(crate) fn calm(&mut self) -> Result<(), String> {
+        self.net.faults = Faults::NONE;
+        for number in 0..self.followers.len() {
+            self.net.heal(number);
+            if !self.sealed {
+                // Nobody notices a damaged value that makes sense: begin anew.
+                self.net.crash(number, true);
+            }
+        }
+        let patience = self.patience();
+        let end = self.net.now() + patience;
+        let mut well_for = 0;
+        while well_for < self.quiet {
+            self.relink();
+            self.tick()?;
+            let late = self.net.now() > end;
+            match self.wrong() {
+                None => well_for += 1,
+                // A kick or a timeout may be under way still; whoever comes back starts over.
+                Some(Wrong::Link(_)) if !late => well_for = 0,
+                Some(Wrong::World(_)) if !late && well_for == 0 => {}
+                Some(Wrong::Link(wrong) | Wrong::World(wrong)) => {
+                    let state = if well_for > 0 {
+                        "after all was well"
+                    } else {
+                        "after the links healed"
+                    };
+                    return Err(format!("{state} (patience {patience:?}): {wrong}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a new link to everyone who has none.
+    fn relink(&mut self) {
+        for number in 0..self.followers.len() {
+            let client = self.net.client(number);
+            if !client.client.is_connected() && client.id().is_none() {
+                self.net.reconnect(number);
+            }
+        }
+    }
+
+    /// Returns how long everything may take on healthy links: ten seconds for timeouts and two of
+    /// quiet, and four times what the budget needs for the full state of everyone.
+    fn patience(&self) -> Duration {
+        let state = |state: &State| {
+            let hold = state.hold.as_ref().map_or(0, Vec::len);
+            let title = state.title.as_ref().map_or(0, String::len);
+            (200 + hold + title) as u64
+        };
+        let bytes: u64 = self.truth.values().map(state).sum();
+        let rate = u64::from(self.net.server.settings().limits.bytes_out_per_second);
+        Duration::from_secs(12) + Duration::from_millis(4 * 1_000 * bytes / rate)
+    }
+
+    /// Returns the first thing that is not yet as it must be.
+    fn wrong(&mut self) -> Option<Wrong> {
+        for number in 0..self.followers.len() {
+            let Some(id) = self.net.client(number).id() else {
+                return Some(Wrong::Link(format!("client {number} has no link")));
+            };
+            if !self.net.client(number).client.is_connected() {
+                return Some(Wrong::Link(format!("{id} is not connected")));
+            }
+            let Some(allowed) = self.allowed.get(&id) else {
+                return Some(Wrong::Link(format!("{id} has no set")));
+            };
+            let expected = client::expected(&self.truth, &allowed.view, id);
+            let shown = match world::states(&mut self.net.client_mut(number).world) {
+                Ok(shown) => shown,
+                Err(error) => return Some(Wrong::World(error)),
+            };
+            if let Some(difference) = client::difference(&expected, &shown) {
+                return Some(Wrong::World(format!("{id}: {difference}")));
+            }
+            let follower = &self.followers[number];
+            if let Some(missing) = follower.down.missing().or(follower.up.missing())
+                && self.sealed
+            {
+                return Some(Wrong::World(format!("{id}: {missing}")));
+            }
+        }
+        None
+    }
+}
+
+/// Returns what may be different from one server to the next.
+fn settings(random: &mut Random, scenario: &Scenario) -> ServerSettings {
+    let rates = [3_000, 10_000, 40_000, 128 * 1_024];
+    let bytes_out_per_second = rates[random.index(rates.len())];
+    let seconds = Duration::from_secs;
+    ServerSettings {
+        interest: InterestConfig {
+            area: InterestArea {
+                radius: scenario.radius_m(),
+            },
+            ..InterestConfig::with_margin_percent([0, 10][random.index(2)])
+        },
+        limits: Limits {
+            bytes_out_per_second,
+            burst_bytes: [1_500, 8_000, 32_000][random.index(3)],
+            max_visible: [2, 8, 4_096, 4_096][random.index(4)],
+            idle_timeout: seconds(4),
+            ack_timeout: seconds(4),
+            resume_window: seconds(6),
+            ..Limits::default()
+        },
+        ..ServerSettings::default()
+    }
+}
+
+fn note(report: &mut Report, sent: &Sent<'_>) {
+    let mut fold = |byte: u8| {
+        report.hash = (report.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    };
+    fold(u8::from(sent.to_server) * 2 + u8::from(sent.lane == Lane::Stream));
+    sent.client
+        .get()
+        .to_le_bytes()
+        .into_iter()
+        .for_each(&mut fold);
+    sent.bytes.iter().copied().for_each(&mut fold);
+    report.bytes += sent.bytes.len() as u64;
+}
+
+/// Says whom the bytes tell about although the client may not know.
+fn leak(
+    scenario: &Scenario,
+    allowed: &BTreeMap<ClientId, Allowed>,
+    truth: &BTreeMap<u64, State>,
+    client: ClientId,
+    bytes: &[u8],
+) -> Result<(), String> {
+    for about in scenario.secrets.find(bytes) {
+        let visible = allowed
+            .get(&client)
+            .is_some_and(|a| a.view.contains(&about.tag));
+        let owner = truth.get(&about.tag).and_then(|state| state.owner);
+        let fine = match about.audience {
+            Audience::Set => visible,
+            Audience::Owner => visible && owner == Some(client),
+            Audience::Nobody => false,
+        };
+        if !fine {
+            return Err(format!(
+                "leak: {client} is sent a secret of entity {} ({:?})",
+                about.tag, about.audience
+            ));
+        }
+    }
+    Ok(())
+}
