@@ -3,9 +3,13 @@
 
 mod common;
 
-use common::{Chat, Hit, Pair, Steer};
+use core::time::Duration;
+
+use common::{Chat, Health, Hit, Pair, Steer};
+use nebula_math::WorldPosition;
 use nebula_multiplayer::limits::{MAX_DATAGRAM, MAX_HEADER, WIRE_VERSION};
 use nebula_multiplayer::message::{ClientFrame, Hello, Resume, ServerFrame, Welcome};
+use nebula_multiplayer::replication::{Kind, Kinds, Record, Records, Replicate};
 use nebula_multiplayer::session::{Acks, Header, Side, SmallMessage};
 use nebula_multiplayer::wire::{self, DecodeError, Reader};
 use proptest::prelude::*;
@@ -417,4 +421,60 @@ proptest! {
             prop_assert_eq!(&again, &bytes);
         }
     }
+}
+
+/// The example of `docs/wire-format.md`, byte by byte: a server's datagram that shows a client its
+/// own entity.
+#[test]
+fn the_example_datagram_of_the_page() {
+    let mut pair = Pair::connected();
+    pair.steps(2);
+    let at = WorldPosition::new(-1, 0, 70_000);
+    let player = pair.world.spawn((Replicate, at, Health(100))).id();
+    pair.server.set_player(pair.id, Some(player));
+    pair.server.accept_input(pair.id, 300);
+    pair.now += Duration::from_millis(50);
+    pair.server.tick(&mut pair.world, pair.now);
+    let mut bytes = Vec::new();
+    assert!(pair.server.transmit(pair.id, MAX_DATAGRAM, &mut bytes));
+    let golden = [
+        0x65, 0x02, 0x00, 0x06, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xC8, 0x01,
+        0xAC, 0x02, // header
+        0x00, 0x03, 0x00, 0x01, 0x01, // body, record, spawn
+        0x01, 0x01, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x01, 0x00,
+        0x00, // region and cell
+        0xFF, 0xFF, 0x00, 0x00, 0x70, 0x11, 0x02, 0x02, 0x02, 0x64, // place, components
+    ];
+    assert_eq!(bytes, golden);
+    let mut reader = Reader::new(&golden);
+    let header = Header::decode(&mut reader, Side::Server).unwrap();
+    let acks = Some(Acks {
+        newest: 0,
+        before: 0,
+        delay_ms: 200,
+    });
+    let expected = Header {
+        sequence: 2,
+        tick: Some(6),
+        acks,
+        echo: Some(300),
+        body: true,
+        ..Header::default()
+    };
+    assert_eq!(header, expected);
+    let kinds = Kinds::new([Kind::new::<Health>("health")]).unwrap();
+    let records: Vec<_> = Records::new(&kinds, reader.rest())
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let spawn = Record::SpawnEntity {
+        slot: 0,
+        generation: 1,
+        kept: false,
+        has_position: true,
+        has: 0b10,
+        position: Some(at),
+        components: vec![(1, &[100])],
+    };
+    assert_eq!(records, [spawn]);
 }
