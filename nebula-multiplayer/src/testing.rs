@@ -25,6 +25,7 @@ mod pair;
 mod peer;
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
@@ -34,7 +35,7 @@ use crate::client::{Client, ClientSettings};
 use crate::protocol::Protocol;
 use crate::server::{Identity, Server, ServerEvent, ServerSettings};
 use crate::transport::sim::{FaultCounts, Faults, Random};
-use crate::transport::{Lane, MAX_DATAGRAM};
+use crate::transport::{Lane, MAX_DATAGRAM, Pipe};
 
 pub use pair::TestPair;
 pub use peer::TestClient;
@@ -87,6 +88,8 @@ pub struct TestNet {
     pub events: Vec<ServerEvent>,
     protocol: Protocol,
     clients: Vec<TestClient>,
+    /// Who the server's clients are.
+    numbers: BTreeMap<ClientId, usize>,
     past: FaultCounts,
     now: Duration,
     tick: Duration,
@@ -119,6 +122,7 @@ impl TestNet {
             events: Vec::new(),
             protocol: protocol.clone(),
             clients: Vec::new(),
+            numbers: BTreeMap::new(),
             past: FaultCounts::default(),
             now: Duration::ZERO,
             tick,
@@ -230,37 +234,35 @@ impl TestNet {
     }
 
     fn server_sends(&mut self, seen: &mut dyn FnMut(Sent<'_>)) {
-        let now = self.now;
-        for number in 0..self.clients.len() {
-            let Some(client) = self.clients[number].id() else {
-                continue;
-            };
-            let link = &mut self.clients[number].link.to_client;
-            let mut pass = |lane: Lane, bytes: &[u8]| {
-                let to_server = false;
-                seen(Sent {
-                    number,
-                    client,
-                    to_server,
-                    lane,
-                    bytes,
-                    now,
-                });
-                crate::transport::Pipe::send(link, lane, bytes, now);
-            };
-            self.buffer.clear();
-            while self
-                .server
-                .transmit_stream(client, MAX_STREAM, &mut self.buffer)
-            {
-                pass(Lane::Stream, &self.buffer);
-                self.buffer.clear();
+        let (now, clients) = (self.now, &mut self.clients);
+        let mut pass = |number: usize, client: ClientId, lane: Lane, bytes: &[u8]| {
+            let to_server = false;
+            seen(Sent {
+                number,
+                client,
+                to_server,
+                lane,
+                bytes,
+                now,
+            });
+            // What a server sends to someone who is gone leaves it all the same.
+            if clients[number].id() == Some(client) {
+                clients[number].link.to_client.send(lane, bytes, now);
             }
-            while self.server.transmit(client, MAX_DATAGRAM, &mut self.buffer) {
-                pass(Lane::Datagram, &self.buffer);
+        };
+        let numbers = &self.numbers;
+        for (&client, &number) in numbers {
+            self.buffer.clear();
+            while (self.server).transmit_stream(client, MAX_STREAM, &mut self.buffer) {
+                pass(number, client, Lane::Stream, &self.buffer);
                 self.buffer.clear();
             }
         }
+        self.server.transmit_all(MAX_DATAGRAM, |client, bytes| {
+            if let Some(&number) = numbers.get(&client) {
+                pass(number, client, Lane::Datagram, bytes);
+            }
+        });
     }
 
     fn clients_step(&mut self, seen: &mut dyn FnMut(Sent<'_>)) {

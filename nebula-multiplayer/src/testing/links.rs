@@ -36,6 +36,7 @@ impl TestNet {
         let Ok(id) = taken else { return false };
         client.id = Some(id);
         client.last = Some(id);
+        self.numbers.insert(id, number);
         client.client.connect(now);
         true
     }
