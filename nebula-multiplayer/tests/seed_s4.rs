@@ -1,249 +1,221 @@
-//! The tests that seed S4 names, at 128-bit coordinates far from the origin, and its cube faces.
+//! The tests that seed S4 names: a server and a client, at 128-bit coordinates far from the origin,
+//! with the messages that were generated.
 
 use bevy_ecs::prelude::*;
-use nebula_coords::{FaceCoord, Planet, SpatialIndex};
 use nebula_math::{IVec3_128, WorldPosition};
-use nebula_multiplayer::interest::{
-    Area, ClientFacts, Facts, Interest, InterestArea, InterestConfig, InterestTransitions,
-    SpatialInterestSystem, entities_in_interest_area, within_interest,
+use nebula_multiplayer::NetworkId;
+use nebula_multiplayer::interest::{InterestArea, InterestConfig};
+use nebula_multiplayer::protocol::Protocol;
+use nebula_multiplayer::replication::{
+    DespawnReason, Kind, Kinds, NetworkIds, Record, Records, Replicate,
 };
-use nebula_multiplayer::replication::{NetworkIds, Replicate};
-use nebula_multiplayer::{ClientId, NetworkId};
+use nebula_multiplayer::server::ServerSettings;
+use nebula_multiplayer::session::{Header, Side};
+use nebula_multiplayer::testing::TestPair;
+use nebula_multiplayer::transport::Lane;
+use nebula_multiplayer::wire::Reader;
+use serde::{Deserialize, Serialize};
 
-const CLIENT: ClientId = ClientId::new(7);
-
-/// Farther out than a float could tell kilometres apart, and across sector edges.
+/// Farther out than a float could tell kilometres apart, and beside a sector edge.
 const FAR: WorldPosition = WorldPosition::new(
     (1 << 126) + (1 << 32) - 1,
     -(1 << 125),
     i128::MIN + (1 << 34),
 );
 
+#[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Health(u32);
+
 fn away(meters: i128) -> WorldPosition {
     FAR + IVec3_128::new(meters * 1_000, 0, 0)
 }
 
-/// A server's world with one client at `FAR`.
+/// What the server said about entities.
+#[derive(Debug, PartialEq)]
+enum Said {
+    /// `SpawnEntity`, with the bytes of all its components.
+    Spawn(Option<WorldPosition>, Vec<Vec<u8>>),
+    /// `EntityUpdate`, or the shorter forms of a position.
+    Update,
+    /// `DespawnEntity`.
+    Despawn(DespawnReason),
+}
+
+/// A server with one client whose player stands at `FAR`, and whose margin is 0, as the seed says.
 struct Scene {
-    world: World,
-    interest: Interest,
-    system: SpatialInterestSystem,
+    pair: TestPair,
     player: Entity,
+    kinds: Kinds,
 }
 
 impl Scene {
     fn new(radius: f64) -> Self {
-        let mut world = World::new();
-        let player = world.spawn((FAR, InterestArea::new(radius).unwrap())).id();
-        let mut interest = Interest::new();
-        let mut system = SpatialInterestSystem::new(InterestConfig::default()).unwrap();
-        system.add_client(&mut interest, CLIENT);
-        system.set_player(CLIENT, Some(player));
+        let protocol = Protocol::new("seed", 4).replicate::<Health>("health", 1);
+        let settings = ServerSettings {
+            interest: InterestConfig::default(),
+            ..ServerSettings::default()
+        };
+        let mut pair = TestPair::with(&protocol, settings, 4);
+        let player = pair
+            .world
+            .spawn((FAR, InterestArea::new(radius).unwrap()))
+            .id();
+        pair.run_ms(300);
+        assert!(pair.the_client().is_connected());
+        pair.play(player);
         Self {
-            world,
-            interest,
-            system,
+            pair,
             player,
+            kinds: Kinds::new([Kind::new::<Health>("health")]).unwrap(),
         }
     }
 
     fn spawn(&mut self, meters: i128) -> Entity {
-        self.world.spawn((Replicate, away(meters))).id()
+        self.pair
+            .world
+            .spawn((Replicate, away(meters), Health(77)))
+            .id()
     }
 
     fn put(&mut self, entity: Entity, meters: i128) {
-        *self.world.get_mut::<WorldPosition>(entity).unwrap() = away(meters);
+        *self.pair.world.get_mut::<WorldPosition>(entity).unwrap() = away(meters);
     }
 
-    /// Runs the interest system and returns what it found.
-    fn run(&mut self) -> InterestTransitions {
-        NetworkIds::maintain(&mut self.world);
-        self.system.run(&mut self.world, &mut self.interest);
-        self.interest.set(CLIENT).unwrap().compute_transitions()
+    /// Lets ten ticks pass and returns what the server said.
+    fn run(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        let kinds = &self.kinds;
+        for _ in 0..10 {
+            self.pair.step_seen(&mut |sent| {
+                if !sent.to_server && sent.lane == Lane::Datagram {
+                    said.extend(read(kinds, sent.bytes));
+                }
+            });
+        }
+        said
     }
 
     fn id(&self, entity: Entity) -> NetworkId {
-        self.world.resource::<NetworkIds>().of(entity).unwrap()
+        self.pair.world.resource::<NetworkIds>().of(entity).unwrap()
     }
 
-    fn contains(&self, entity: Entity) -> bool {
-        self.interest.set(CLIENT).unwrap().contains(self.id(entity))
+    /// Returns whether the entity is in the client's interest set.
+    fn is_in_set(&self, entity: Entity) -> bool {
+        let interest = self.pair.server.interest();
+        let client = interest.clients().next().unwrap();
+        interest.set(client).unwrap().contains(self.id(entity))
     }
+
+    /// Returns the positions of the entities in the client's world.
+    fn mirrored(&mut self) -> Vec<WorldPosition> {
+        let world = self.pair.client_world();
+        world
+            .query::<&WorldPosition>()
+            .iter(world)
+            .copied()
+            .collect()
+    }
+}
+
+/// Reads what a datagram of the server says about entities.
+fn read(kinds: &Kinds, datagram: &[u8]) -> Vec<Said> {
+    let mut reader = Reader::new(datagram);
+    let header = Header::decode(&mut reader, Side::Server).unwrap();
+    assert!(!header.messages, "nobody sent one");
+    if !header.body {
+        return Vec::new();
+    }
+    let body = reader.rest();
+    let records = Records::new(kinds, body).unwrap().map(Result::unwrap);
+    let said = records.filter_map(|record| match record {
+        Record::SpawnEntity {
+            position,
+            components,
+            ..
+        } => {
+            let components = components.into_iter().map(|(_, bytes)| bytes.to_vec());
+            Some(Said::Spawn(position, components.collect()))
+        }
+        Record::EntityUpdate { .. } | Record::Place { .. } | Record::Step { .. } => {
+            Some(Said::Update)
+        }
+        Record::DespawnEntity { reason, .. } => Some(Said::Despawn(reason)),
+        _ => None,
+    });
+    said.collect()
+}
+
+/// The full state of an entity at a distance: its position and its health.
+fn full_state(meters: i128) -> Said {
+    Said::Spawn(
+        Some(away(meters)),
+        vec![postcard::to_stdvec(&Health(77)).unwrap()],
+    )
 }
 
 #[test]
 fn test_entity_inside_area_is_replicated() {
     let mut scene = Scene::new(500.0);
     let entity = scene.spawn(100);
-    let transitions = scene.run();
-    assert!(scene.contains(entity));
-    assert_eq!(transitions.entered, [scene.id(entity)]);
-    assert!(scene.run().is_empty(), "once, not every tick");
+    assert_eq!(scene.run(), [full_state(100)]);
+    assert!(scene.is_in_set(entity));
+    assert_eq!(scene.mirrored(), [away(100)]);
+    assert_eq!(scene.run(), [], "once, not in every tick");
 }
 
 #[test]
 fn test_entity_outside_area_is_not_replicated() {
     let mut scene = Scene::new(500.0);
     let entity = scene.spawn(1_000);
-    assert!(scene.run().is_empty());
-    assert!(!scene.contains(entity));
+    assert_eq!(scene.run(), []);
+    assert!(!scene.is_in_set(entity));
+    assert_eq!(scene.mirrored(), []);
 }
 
 #[test]
 fn test_entity_entering_area_triggers_full_state_send() {
     let mut scene = Scene::new(500.0);
     let entity = scene.spawn(600);
-    assert!(scene.run().is_empty());
+    assert_eq!(scene.run(), []);
+    assert!(!scene.is_in_set(entity));
     scene.put(entity, 400);
-    assert_eq!(scene.run().entered, [scene.id(entity)]);
-    assert!(scene.contains(entity));
+    assert_eq!(scene.run(), [full_state(400)]);
+    assert!(scene.is_in_set(entity));
+
+    // Who stays inside is updated.
+    scene.put(entity, 401);
+    let said = scene.run();
+    assert!(
+        !said.is_empty() && said.iter().all(|said| *said == Said::Update),
+        "{said:?}"
+    );
+    assert_eq!(scene.mirrored(), [away(401)]);
 }
 
 #[test]
 fn test_entity_leaving_area_triggers_despawn() {
     let mut scene = Scene::new(500.0);
     let entity = scene.spawn(400);
-    assert_eq!(scene.run().entered.len(), 1);
+    assert_eq!(scene.run(), [full_state(400)]);
+    assert!(scene.is_in_set(entity));
     scene.put(entity, 600);
-    assert_eq!(scene.run().exited, [scene.id(entity)]);
-    assert!(!scene.contains(entity));
+    assert_eq!(scene.run(), [Said::Despawn(DespawnReason::Left)]);
+    assert!(!scene.is_in_set(entity));
+    assert_eq!(scene.mirrored(), []);
 }
 
 #[test]
 fn test_interest_radius_is_configurable() {
     let mut scene = Scene::new(200.0);
     let entity = scene.spawn(300);
-    scene.run();
-    assert!(!scene.contains(entity));
+    assert_eq!(scene.run(), []);
+    assert!(!scene.is_in_set(entity));
     scene
+        .pair
         .world
         .get_mut::<InterestArea>(scene.player)
         .unwrap()
         .radius = 400.0;
-    scene.run();
-    assert!(scene.contains(entity));
-}
-
-/// The twelve edges and eight corners of the cube, as signs of the axes; 0 runs along the edge.
-fn seams() -> Vec<[i128; 3]> {
-    let mut seams = Vec::new();
-    for x in -1..=1 {
-        for y in -1..=1 {
-            for z in -1..=1_i128 {
-                if [x, y, z].iter().filter(|sign| **sign != 0).count() >= 2 {
-                    seams.push([x, y, z]);
-                }
-            }
-        }
-    }
-    seams
-}
-
-/// The same place at altitude 0.
-fn ground(place: FaceCoord) -> FaceCoord {
-    FaceCoord::new(place.face(), place.u(), place.v(), 0).unwrap()
-}
-
-#[test]
-fn cube_face_edges_and_corners_are_no_seams() {
-    let planet = Planet::new(FAR, 6_371_000_000).unwrap();
-    let seams = seams();
-    assert_eq!(seams.len(), 12 + 8);
-    for seam in seams {
-        let mut faces = Vec::new();
-        let mut places = Vec::new();
-        // Around the seam, one place per face that meets there, 100 m or so from it.
-        for axis in 0..3 {
-            if seam[axis] == 0 {
-                continue;
-            }
-            let mut toward = seam.map(|sign| sign * 1_000_000);
-            toward[axis] += seam[axis] * 16;
-            let [x, y, z] = toward.map(|part| part * 10_000);
-            let face = planet.to_face(&(FAR + IVec3_128::new(x, y, z))).unwrap();
-            let at = planet.to_world(&ground(face)).unwrap();
-            faces.push(face.face());
-            places.push(at);
-        }
-        faces.sort();
-        faces.dedup();
-        assert_eq!(
-            faces.len(),
-            places.len(),
-            "{seam:?}: one face each, {faces:?}"
-        );
-
-        let mut interest = Interest::new();
-        let mut index = SpatialIndex::new();
-        for (i, at) in (0..).zip(&places) {
-            interest.insert(NetworkId::new(i, 0), Facts::at(*at));
-            index.insert(i, *at);
-        }
-        // The other side of the planet is on the opposite faces, 12,000 km away.
-        let opposite = WorldPosition::new(
-            FAR.x - (places[0].x - FAR.x),
-            FAR.y - (places[0].y - FAR.y),
-            FAR.z - (places[0].z - FAR.z),
-        );
-        interest.insert(NetworkId::new(9, 0), Facts::at(opposite));
-        for (number, at) in (0..).zip(&places) {
-            let client = ClientId::new(number);
-            interest.add_client(client, ClientFacts::default());
-            interest.set_areas(client, &[Area::new(*at, 500_000)]);
-        }
-        interest.update();
-        for (number, at) in (0..).zip(&places) {
-            let set = interest.set(ClientId::new(number)).unwrap();
-            assert_eq!(
-                set.len(),
-                places.len(),
-                "{seam:?}: every face that meets here, and no other"
-            );
-            let found = entities_in_interest_area(&index, at, 500.0);
-            assert_eq!(found.len(), places.len());
-        }
-    }
-}
-
-#[test]
-fn sector_seams_and_the_ends_of_the_universe_are_no_borders() {
-    let mut interest = Interest::new();
-    interest.add_client(CLIENT, ClientFacts::default());
-    let edges = [
-        0,
-        1 << 32,
-        -(1 << 32),
-        1 << 64,
-        -(1 << 96),
-        i128::MAX,
-        i128::MIN,
-    ];
-    for x in edges {
-        for y in edges {
-            let center = WorldPosition::new(x, y, i128::MIN);
-            let mut id = 0;
-            interest.set_areas(CLIENT, &[Area::new(center, 500_000)]);
-            let mut inside = 0;
-            for (dx, dy) in [
-                (-300_000, 400_000),
-                (300_000, -400_000),
-                (0, 500_001),
-                (500_000, 0),
-            ] {
-                let (Some(ex), Some(ey)) = (x.checked_add(dx), y.checked_add(dy)) else {
-                    continue;
-                };
-                let at = WorldPosition::new(ex, ey, i128::MIN);
-                inside += usize::from(dy != 500_001);
-                assert_eq!(within_interest(&center, &at, 500.0), dy != 500_001);
-                interest.insert(NetworkId::new(id, 0), Facts::at(at));
-                id += 1;
-            }
-            interest.update();
-            assert_eq!(interest.set(CLIENT).unwrap().len(), inside, "at {center:?}");
-            for id in 0..id {
-                interest.remove(NetworkId::new(id, 0));
-            }
-        }
-    }
+    assert_eq!(scene.run(), [full_state(300)]);
+    assert!(scene.is_in_set(entity));
 }
