@@ -186,7 +186,7 @@ impl Random {
     fn garbage(&mut self, out: &mut Vec<u8>) {
         let bits = self.next() % 17;
         let len = 1 + self.next()
-            % (1 << if self.next() % 64 == 0 {
+            % (1 << if self.next().is_multiple_of(64) {
                 bits
             } else {
                 bits.min(7)
@@ -397,10 +397,10 @@ fn hostile_11_lengths_of_all_ones() {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Nested(Option<Box<Nested>>);
+struct Nested(Option<Box<Self>>);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Tree(Vec<Tree>);
+struct Tree(Vec<Self>);
 
 #[test]
 fn hostile_12_deep_nesting() {

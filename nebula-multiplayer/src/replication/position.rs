@@ -156,15 +156,15 @@ impl Step {
         // Folds the sign away: the largest of three says which width fits.
         let fold = |step: i32| (step ^ (step >> 31)).cast_unsigned();
         let span = fold(x) | fold(y) | fold(z);
-        let (tag, bits, len) = match span {
-            0..0x40 => (0, 7, 3),
-            0x40..0x200 => (1, 10, 4),
-            0x200..0x800 => (2, 12, 5),
+        // The tag, the mask of 7, 10 or 12 bits, and where the second and the third axis begin.
+        let (tag, mask, second, third, len) = match span {
+            0..0x40 => (0, 0x7F_u64, 9, 16, 3),
+            0x40..0x200 => (1, 0x3FF, 12, 22, 4),
+            0x200..0x800 => (2, 0xFFF, 14, 26, 5),
             _ => return None,
         };
-        let mask = (1_u64 << bits) - 1;
         let field = |step: i32| u64::from(step.cast_unsigned()) & mask;
-        let packed = tag | field(x) << 2 | field(y) << (2 + bits) | field(z) << (2 + bits + bits);
+        let packed = tag | field(x) << 2 | field(y) << second | field(z) << third;
         Some(Self {
             bytes: packed.to_le_bytes(),
             len,
