@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::interest::FollowsParent;
 use nebula_multiplayer::limits::Limits;

@@ -432,7 +432,7 @@ fn the_budget_is_never_exceeded() {
         let _ = pair.server.send(pair.id, &Hit(number));
         pair.step();
         let sent = pair.server.stats(pair.id).unwrap().wire_bytes_sent;
-        let elapsed = (pair.now - start).as_millis() as u64 + 150;
+        let elapsed = u64::try_from((pair.now - start).as_millis()).unwrap() + 150;
         assert!(
             sent <= 2_000 + 4_000 * elapsed / 1_000,
             "{sent} bytes after {elapsed} ms"
