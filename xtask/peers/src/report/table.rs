@@ -22,10 +22,11 @@ pub fn text(case: &Case) -> String {
             *width = (*width).max(cell.chars().count());
         }
     }
-    let mut out = format!(
-        "\n{} {} (time per {})\n",
-        case.workload, case.name, case.per
-    );
+    let mut out = format!("\n{} {}", case.workload, case.name);
+    if !case.per.is_empty() {
+        out.push_str(&format!(" (time per {})", case.per));
+    }
+    out.push('\n');
     let mut push = |cells: &[String; 7]| {
         let mut line = format!("  {:<w$}", cells[0], w = widths[0]);
         for (cell, w) in cells.iter().zip(widths).skip(1).take(4) {
@@ -96,7 +97,11 @@ fn cells(case: &Case, row: &Row) -> [String; 7] {
     };
     [
         row.contender.clone(),
-        row.ns.map_or("not timed".to_owned(), time),
+        match row.ns {
+            Some(ns) => time(ns),
+            None if case.per.is_empty() => String::new(),
+            None => "not timed".to_owned(),
+        },
         times(case.times_peer(row)),
         times(case.times_limit(row)),
         row.bytes

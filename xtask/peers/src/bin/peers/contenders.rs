@@ -71,6 +71,11 @@ pub(crate) trait Contender {
         usize::MAX
     }
 
+    /// Returns how many removals it can do in reasonable time.
+    fn most_removals(&self) -> usize {
+        self.most_moves()
+    }
+
     /// Takes the loaded entries out one by one; each is loaded with its present place.
     fn remove(&mut self) {}
 
@@ -133,6 +138,14 @@ pub(crate) fn all(radius_mm: i128) -> Vec<Box<dyn Contender>> {
         Box::new(literal::Literal::default()),
         Box::new(brute::Arrays::default()),
     ]
+}
+
+/// Makes those that are fast enough for pages to matter.
+pub(crate) fn fast(radius_mm: i128) -> Vec<Box<dyn Contender>> {
+    let slow = [big_space::NAME, "literal sector hash", "brute force"];
+    let mut fast = all(radius_mm);
+    fast.retain(|c| !slow.contains(&c.name()));
+    fast
 }
 
 /// Makes those that can hold a universe of 2^100 mm.

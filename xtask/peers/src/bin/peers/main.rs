@@ -2,8 +2,11 @@
 
 mod contenders;
 mod data;
+mod growth;
+mod huge;
 mod limits;
 mod measure;
+mod page;
 mod pairs;
 mod workloads;
 
@@ -37,8 +40,13 @@ pub(crate) struct Bench {
 impl Bench {
     /// Returns the planet of a million entities with every contender on it, built at the first call.
     fn planet(&mut self) -> &mut Field {
+        let who = if self.flags.inner {
+            contenders::fast
+        } else {
+            contenders::all
+        };
         self.planet
-            .get_or_insert_with(|| Field::new(data::planet(ENTITIES), contenders::all(RADIUS_MM)))
+            .get_or_insert_with(|| Field::new(data::planet(ENTITIES), who(RADIUS_MM)))
     }
 
     /// Prints a case and keeps it.
@@ -83,6 +91,7 @@ fn run(flags: Flags) -> Result<ExitCode> {
             bench: "peers".to_owned(),
             quick: flags.quick,
             machine: Machine::here(),
+            settings: page::settings(),
             ..Report::default()
         },
         planet: None,
@@ -90,17 +99,41 @@ fn run(flags: Flags) -> Result<ExitCode> {
     };
     for workload in workloads::ALL {
         if bench.flags.wants(workload.name) {
+            let before = share.seconds();
             (workload.run)(&mut bench)?;
+            let after = share.seconds();
+            eprintln!(
+                "{} took {:.0} s ({:.0} s of CPU), {:.0} s in all",
+                workload.name,
+                after.1 - before.1,
+                after.0 - before.0,
+                after.1
+            );
         }
     }
-    bench.report.machine.note_sharing(share.seconds());
-    println!("\n{}", bench.report.machine.sharing);
-    print!("{}", table::verdict(&bench.report));
+    let seconds = share.seconds();
+    bench.report.machine.note_sharing(seconds);
+    if bench.flags.inner {
+        note_huge_pages(&mut bench);
+    } else {
+        println!("\n{} ({:.0} s)", bench.report.machine.sharing, seconds.1);
+        page::write(&mut bench.report, &bench.flags)?;
+    }
     if let Some(file) = &bench.flags.json {
         json::write(&bench.report, file)?;
     }
+    print!("{}", table::verdict(&bench.report));
     if bench.flags.check && !bench.report.missed().is_empty() {
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how much of the memory lay in huge pages, so that nobody takes an unheard wish for granted.
+fn note_huge_pages(bench: &mut Bench) {
+    let mib = nebula_peers::machine::huge_mib();
+    for case in &mut bench.report.cases {
+        case.notes
+            .push(format!("{mib} MiB lay in huge pages at the end"));
+    }
 }

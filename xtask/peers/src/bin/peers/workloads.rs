@@ -14,7 +14,7 @@ mod w9;
 
 use anyhow::Result;
 
-use crate::Bench;
+use crate::{Bench, growth, huge};
 
 /// A workload's name, what it is, and how it runs.
 pub(crate) struct Workload {
@@ -72,5 +72,13 @@ pub(crate) const ALL: &[Workload] = &[
     Workload {
         name: "W10",
         run: w10::run,
+    },
+    Workload {
+        name: growth::NAME,
+        run: growth::run,
+    },
+    Workload {
+        name: huge::NAME,
+        run: huge::run,
     },
 ];

@@ -140,6 +140,11 @@ impl Contender for Cells {
         space.app.update();
     }
 
+    /// Removing a child searches the list of its parent's children.
+    fn most_removals(&self) -> usize {
+        5_000
+    }
+
     fn remove(&mut self) {
         let space = self.space.get_or_insert_with(Space::new);
         for (id, _) in &self.loaded {

@@ -45,7 +45,7 @@ impl Contender for Arrays {
     }
 
     fn refuses(&self, work: Work) -> Option<&'static str> {
-        matches!(work, Work::Nearest(_)).then_some("it has no order by distance")
+        matches!(work, Work::Nearest(_)).then_some("it would sort every distance")
     }
 
     fn load(&mut self, entries: &[Entry]) {

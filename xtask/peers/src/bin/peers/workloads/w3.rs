@@ -42,7 +42,9 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
 
 fn race(bench: &mut Bench, how: How, n: usize, goal: f64) -> Result<()> {
     let mut effort = bench.effort;
-    effort.repeats = effort.repeats.min(if n > 500_000 { 3 } else { 5 });
+    if n > 500_000 {
+        effort.repeats = effort.repeats.div_ceil(2);
+    }
     let entries = data::planet(n);
     let mut order = entries.clone();
     Random(0x0D).shuffle(&mut order);
@@ -158,7 +160,7 @@ fn once(
         How::Remove => {
             contender.load(entries);
             contender.bulk();
-            let part = n.min(contender.most_moves());
+            let part = n.min(contender.most_removals());
             contender.load(&order[..part]);
             (cpu(|| contender.remove()), part)
         }
@@ -183,7 +185,7 @@ fn check(field: &mut Field, how: How, effort: crate::measure::Effort) -> Result<
         let contender = &*lane.contender;
         let mut sink = Sink::default();
         ask.answer(contender, 0, centers.len().min(20), &mut sink);
-        let all = contender.most_moves() >= field.entries.len();
+        let all = contender.most_removals() >= field.entries.len();
         let wrong = all && sink.hits > 0 && refusal(contender, how).is_none();
         Row {
             contender: contender.name().to_owned(),
