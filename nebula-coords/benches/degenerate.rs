@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p nebula-coords --bench degenerate -- [--quick] [--check] [--only A,B] [--json FILE]`
 //! Sets: uniform, point, line, plane, powers, clusters. Works: insert, bulk, query, nearest, move
-//! (a step), jump, remove. `--check` exits 1 when a goal is missed and says which.
+//! (a step and back), requery and renear (the questions after such steps), jump, remove. `--check` exits 1 when a goal is missed and says which.
 //!
 //! Times are CPU time of the process, the minimum of several repeats that interleave the sets, after
 //! the answers were compared with the slow twin.

@@ -40,6 +40,14 @@ pub(crate) const WORKS: &[Work] = &[
         run: steps,
     },
     Work {
+        name: "requery",
+        run: requery,
+    },
+    Work {
+        name: "renear",
+        run: renear,
+    },
+    Work {
         name: "jump",
         run: jumps,
     },
@@ -126,7 +134,15 @@ fn bulk(set: &Set) -> Cost {
 }
 
 fn query(set: &Set) -> Cost {
-    let index = SpatialIndex::from_points(&set.points);
+    ask(set, &SpatialIndex::from_points(&set.points))
+}
+
+/// The same questions after everyone took a step and went back: the tree must not be worn out.
+fn requery(set: &Set) -> Cost {
+    ask(set, &stepped_and_back(set))
+}
+
+fn ask(set: &Set, index: &SpatialIndex<u32>) -> Cost {
     timed(set.centers.len(), || {
         let mut hits = 0;
         for center in &set.centers {
@@ -141,7 +157,22 @@ fn query(set: &Set) -> Cost {
 }
 
 fn nearest(set: &Set) -> Cost {
-    let index = SpatialIndex::from_points(&set.points);
+    ask_nearest(set, &SpatialIndex::from_points(&set.points))
+}
+
+fn renear(set: &Set) -> Cost {
+    ask_nearest(set, &stepped_and_back(set))
+}
+
+/// Returns an index in which everyone took a step and went back.
+fn stepped_and_back(set: &Set) -> SpatialIndex<u32> {
+    let mut index = SpatialIndex::from_points(&set.points);
+    index.update_batch(&set.stepped);
+    index.update_batch(&set.points);
+    index
+}
+
+fn ask_nearest(set: &Set, index: &SpatialIndex<u32>) -> Cost {
     let mut out = Vec::new();
     let mut cost = timed(set.centers.len(), || {
         for center in &set.centers {
@@ -204,13 +235,18 @@ fn remove(set: &Set) -> Cost {
     })
 }
 
-/// Compares some answers with the slow twin's; a wrong answer must not be measured.
+/// Compares some answers with the slow twin's, of a fresh index and of one that saw steps; a wrong
+/// answer must not be measured.
 pub(crate) fn compare_with_twin(set: &Set) {
-    let index = SpatialIndex::from_points(&set.points);
     let mut twin = LinearIndex::new();
     for (id, at) in &set.points {
         twin.insert(*id, *at);
     }
+    compare(set, &SpatialIndex::from_points(&set.points), &twin);
+    compare(set, &stepped_and_back(set), &twin);
+}
+
+fn compare(set: &Set, index: &SpatialIndex<u32>, twin: &LinearIndex<u32>) {
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for center in set.centers.iter().take(5) {
         let at = set.points[*center].1;
