@@ -3,6 +3,7 @@
 mod arena;
 mod bulk;
 mod changes;
+mod cross;
 mod cube;
 mod frame;
 mod insert;
@@ -14,6 +15,7 @@ mod nearest;
 mod node;
 #[cfg(feature = "rayon")]
 mod parallel;
+mod plant;
 mod query;
 mod remove;
 mod report;
@@ -154,7 +156,7 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Moves many ids at once; the last entry for an id counts, and unknown ids change nothing.
     ///
     /// Most points stay in their leaf and are written in place; those that leave it follow in the
-    /// order of the batch.
+    /// order of the batch, or all together if they are many.
     ///
     /// ```
     /// use nebula_coords::SpatialIndex;
@@ -178,7 +180,7 @@ impl<I: DenseId> SpatialIndex<I> {
         self.take_out(spot);
         self.table.set(id.dense_index(), Spot::VACANT);
         self.len -= 1;
-        self.count_down(self.leaves.get(spot.leaf).place);
+        self.count_down(self.leaves.get(spot.leaf).place, 1);
         self.tidy(spot.leaf);
         Some(old)
     }

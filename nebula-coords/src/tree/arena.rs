@@ -45,6 +45,11 @@ impl<T> Arena<T> {
             .expect("links lead to places in use")
     }
 
+    /// Returns whether something is at a place.
+    pub(super) fn is_used(&self, at: u32) -> bool {
+        self.items[at as usize].is_some()
+    }
+
     pub(super) fn reserve(&mut self, additional: usize) {
         self.items.reserve(additional);
     }

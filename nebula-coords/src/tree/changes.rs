@@ -24,7 +24,7 @@ static OWNERS: AtomicU64 = AtomicU64::new(1);
 #[derive(Clone, Copy, Debug)]
 pub struct Changes<'a, I> {
     ids: &'a [I],
-    cubes: &'a [Cube],
+    cubes: &'a [(Cube, u8)],
 }
 
 impl<'a, I> Changes<'a, I> {
@@ -39,7 +39,9 @@ impl<'a, I> Changes<'a, I> {
 
     /// Returns boxes that together cover every position that a changed id left or took.
     pub fn regions(&self) -> impl ExactSizeIterator<Item = Aabb128> + 'a {
-        self.cubes.iter().map(|cube| cube.to_aabb())
+        self.cubes
+            .iter()
+            .map(|(cube, stray)| cube.to_stretched_aabb(*stray))
     }
 
     /// Returns whether nothing changed.
@@ -67,7 +69,8 @@ pub(super) struct ChangeLog<I> {
     epoch: u64,
     marks: VecDeque<Start>,
     ids: Vec<I>,
-    cubes: Vec<Cube>,
+    /// Changed cubes, and by how many bits a point may stray out of each.
+    cubes: Vec<(Cube, u8)>,
     /// The id last named, and in which epoch.
     named: Paged<(u64, Option<I>)>,
 }
@@ -189,7 +192,7 @@ impl<I: DenseId> ChangeLog<I> {
     pub(super) fn note_leaf(&mut self, leaf: &mut Leaf<I>) {
         if self.is_recording() && leaf.reported != self.epoch {
             leaf.reported = self.epoch;
-            self.cubes.push(leaf.cube);
+            self.cubes.push((leaf.cube, leaf.most_stray()));
             // The oldest marks go first. If one epoch alone is too much, the feed gives up, and even
             // the youngest mark answers "everything".
             while self.is_recording() && self.remembered_cubes() > CUBES {
@@ -203,7 +206,7 @@ impl<I: DenseId> ChangeLog<I> {
 
     pub(super) fn bytes(&self) -> usize {
         self.ids.capacity() * size_of::<I>()
-            + self.cubes.capacity() * size_of::<Cube>()
+            + self.cubes.capacity() * size_of::<(Cube, u8)>()
             + self.marks.capacity() * size_of::<Start>()
             + self.named.bytes()
     }

@@ -7,6 +7,10 @@ pub(super) type Key = [u128; 3];
 
 const SIGN: u128 = 1 << 127;
 
+/// A leaf's slack is its side divided by two to this power. A wider one saves crossings, and lets
+/// queries look into more leaves that hold nothing for them.
+const SLACK_BITS: u32 = 6;
+
 #[inline]
 pub(super) fn key_of(p: &WorldPosition) -> Key {
     [p.x, p.y, p.z].map(|v| v.cast_unsigned() ^ SIGN)
@@ -56,6 +60,43 @@ impl Cube {
         bits.unbounded_shr(u32::from(self.level)) == 0
     }
 
+    /// Returns how far outside a leaf of this cube a point may stray before it has to move to another
+    /// one: a 64th of the side. Who walks along a border, or stands on one, crosses it seldom.
+    #[inline]
+    pub(super) fn slack(&self) -> u128 {
+        // The universe has no outside.
+        1_u128.unbounded_shl(u32::from(self.level)) >> SLACK_BITS
+    }
+
+    /// Returns how far a key lies outside the cube, along the axis where that is farthest, as a number
+    /// of bits; or `None` if that is more than the slack.
+    #[inline]
+    pub(super) fn stray(&self, key: &Key) -> Option<u8> {
+        if self.contains(key) {
+            return Some(0);
+        }
+        let last = self.last();
+        let outside = |k: usize| {
+            let (below, above) = (
+                self.origin[k].saturating_sub(key[k]),
+                key[k].saturating_sub(last[k]),
+            );
+            below.max(above)
+        };
+        let farthest = outside(0).max(outside(1)).max(outside(2));
+        (farthest <= self.slack()).then(|| level_of_difference(farthest))
+    }
+
+    /// Returns the corners of the cube with room for points that stray by so many bits.
+    #[inline]
+    pub(super) fn stretched(&self, stray: u8) -> (Key, Key) {
+        let room = room_for(stray);
+        (
+            self.origin.map(|v| v.saturating_sub(room)),
+            self.last().map(|v| v.saturating_add(room)),
+        )
+    }
+
     /// Returns the corner with the largest coordinates; it belongs to the cube.
     #[inline]
     pub(super) fn last(&self) -> Key {
@@ -63,9 +104,17 @@ impl Cube {
         self.origin.map(|v| v | span)
     }
 
-    pub(super) fn to_aabb(self) -> Aabb128 {
-        Aabb128::from_corners(position_of(&self.origin), position_of(&self.last()))
+    /// Returns the box of the cube with room for points that stray by so many bits.
+    pub(super) fn to_stretched_aabb(self, stray: u8) -> Aabb128 {
+        let (low, high) = self.stretched(stray);
+        Aabb128::from_corners(position_of(&low), position_of(&high))
     }
+}
+
+/// Returns the longest way of so many bits.
+#[inline]
+pub(super) fn room_for(stray: u8) -> u128 {
+    u128::MAX.unbounded_shr(128 - u32::from(stray))
 }
 
 /// Returns the three bits of a key at one bit level as a number below 8, x lowest.
@@ -107,6 +156,26 @@ mod tests {
         let point = Cube::around(&corner, 0);
         assert_eq!((point.origin, point.last()), (corner, corner));
         assert!(!point.contains(&[u128::MAX, u128::MAX, u128::MAX - 1]));
+    }
+
+    #[test]
+    fn points_stray_by_up_to_a_64th_of_the_side() {
+        let cube = Cube::around(&[1 << 90, 0, u128::MAX], 10);
+        let [x, y, z] = [1 << 90, 0, u128::MAX];
+        assert_eq!(cube.stray(&[x, y, z - 1_023]), Some(0));
+        assert_eq!(cube.stray(&[x - 1, y, z]), Some(1));
+        assert_eq!(cube.stray(&[x - 16, y + 1_023 + 16, z]), Some(5));
+        assert_eq!(cube.stray(&[x, y + 1_023 + 17, z]), None);
+        assert_eq!(cube.stray(&[x, y, z - 1_023 - 17]), None);
+        assert_eq!(cube.stretched(0), (cube.origin, cube.last()));
+        // The room ends with the universe.
+        let (low, high) = cube.stretched(5);
+        assert_eq!(low, [x - 31, 0, z - 1_023 - 31]);
+        assert_eq!(high, [x + 1_023 + 31, 1_023 + 31, u128::MAX]);
+        assert_eq!(
+            (Cube::UNIVERSE.slack(), Cube::around(&[7; 3], 5).slack()),
+            (0, 0)
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Frames: how a leaf writes positions as 30-bit offsets.
+//! Frames: how a leaf writes positions as 31-bit offsets.
 //!
 //! A leaf in a small cube counts millimetres from the cube's corner and is exact. A leaf in a large
 //! cube (few points, far apart) counts in units of 2^shift from a corner that follows its points,
@@ -6,8 +6,12 @@
 
 use super::cube::{Cube, Key};
 
-/// Offsets are below 2^30, so a difference of an offset and a nearby centre fits `i32`.
+/// The largest cube that is exact has a side of two to this power.
 pub(super) const OFFSET_BITS: u8 = 30;
+
+/// Offsets are below this: the largest exact cube with its slack on both sides. So a difference of an
+/// offset and a nearby centre fits `i32`, and the highest bit is free.
+pub(super) const OFFSET_END: u32 = (1 << OFFSET_BITS) + (1 << (OFFSET_BITS - 5));
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
@@ -20,8 +24,8 @@ impl Frame {
     /// Returns the frame of a cube small enough to be exact with no regard to its points.
     #[inline]
     pub(super) fn of_cube(cube: &Cube) -> Option<Self> {
-        (cube.level <= OFFSET_BITS).then_some(Self {
-            origin: cube.origin,
+        (cube.level <= OFFSET_BITS).then(|| Self {
+            origin: cube.origin.map(|v| v.saturating_sub(cube.slack())),
             shift: 0,
         })
     }
@@ -51,10 +55,10 @@ impl Frame {
         let mut offsets = [0; 3];
         for axis in 0..3 {
             let offset = key[axis].checked_sub(self.origin[axis])? >> self.shift;
-            if offset >> OFFSET_BITS != 0 {
+            if offset >= u128::from(OFFSET_END) {
                 return None;
             }
-            offsets[axis] = u32::try_from(offset).expect("offsets have 30 bits");
+            offsets[axis] = u32::try_from(offset).expect("offsets have 31 bits");
         }
         Some(offsets)
     }

@@ -1,37 +1,56 @@
 //! Adding points: descend, hang a leaf where nothing was, split one that is full.
 
-use super::cube::{Cube, Key, level_of_difference, octant};
+use super::SpatialIndex;
+use super::cube::{Cube, Key, level_of_difference, position_of};
 use super::leaf::Leaf;
 use super::node::{Link, Node, Place};
 use super::table::Spot;
-use super::{LEAF_LIMIT, SpatialIndex};
 use crate::DenseId;
 
 impl<I: DenseId> SpatialIndex<I> {
     /// Adds a point that is not in the tree, from the root down.
     pub(super) fn add(&mut self, id: I, key: Key) {
-        match self.root {
-            Link::Empty => self.hang(Place::Root, &[(id, key)]),
-            Link::Leaf(leaf) => self.push(leaf, id, key),
-            Link::Node(node) if self.nodes.get(node).cube.contains(&key) => {
-                self.add_below(node, id, key);
-            }
-            Link::Node(node) => self.join(node, id, key),
+        if let Some(full) = self.add_quietly(id, key) {
+            self.settle(&[full]);
         }
     }
 
+    /// Adds a point, and returns its leaf if that is too full now.
+    fn add_quietly(&mut self, id: I, key: Key) -> Option<u32> {
+        match self.root {
+            Link::Empty => self.hang(Place::Root, [(id, key)].into_iter()),
+            Link::Leaf(leaf) => return self.push(leaf, id, key),
+            Link::Node(node) if self.nodes.get(node).cube.contains(&key) => {
+                return self.push_below(node, id, key);
+            }
+            Link::Node(node) => self.join(node, id, key),
+        }
+        None
+    }
+
     /// Adds a point below a node whose cube holds it.
-    pub(super) fn add_below(&mut self, mut at: u32, id: I, key: Key) {
+    pub(super) fn add_below(&mut self, at: u32, id: I, key: Key) {
+        if let Some(full) = self.push_below(at, id, key) {
+            self.settle(&[full]);
+        }
+    }
+
+    /// Adds a point below a node whose cube holds it, and returns its leaf if that is too full now.
+    pub(super) fn push_below(&mut self, mut at: u32, id: I, key: Key) -> Option<u32> {
         loop {
             let node = self.nodes.get_mut(at);
             node.count += 1;
             let slot = node.slot_of(&key);
             match node.child(slot) {
                 Link::Leaf(leaf) => return self.push(leaf, id, key),
-                Link::Empty => return self.hang_in(at, slot, id, key),
-                Link::Node(child) if self.nodes.get(child).cube.contains(&key) => at = child,
-                Link::Node(child) => return self.join(child, id, key),
+                Link::Empty => self.hang_in(at, slot, id, key),
+                Link::Node(child) if self.nodes.get(child).cube.contains(&key) => {
+                    at = child;
+                    continue;
+                }
+                Link::Node(child) => self.join(child, id, key),
             }
+            return None;
         }
     }
 
@@ -43,29 +62,41 @@ impl<I: DenseId> SpatialIndex<I> {
         } else {
             Place::Fine(at, slot)
         };
-        self.hang(place, &[(id, key)]);
+        self.hang(place, [(id, key)].into_iter());
     }
 
     /// Puts a new node above one that shares its slot with a point outside it.
     fn join(&mut self, below: u32, id: I, key: Key) {
-        let Node {
-            cube, place, count, ..
-        } = *self.nodes.get(below);
-        let bits = (0..3).fold(0, |bits, axis| bits | (cube.origin[axis] ^ key[axis]));
-        let level = level_of_difference(bits).next_multiple_of(2);
-        let node = Node::new(Cube::around(&key, level), place, count + 1);
-        let (slot, slot_below) = (node.slot_of(&key), node.slot_of(&cube.origin));
-        let at = self.nodes.insert(node);
-        self.attach(place, Link::Node(at));
-        self.nodes.get_mut(below).place = Place::Fine(at, slot_below);
-        self.nodes
-            .get_mut(at)
-            .set_fine(slot_below, Link::Node(below));
+        let origin = self.nodes.get(below).cube.origin;
+        let bits = (0..3).fold(0, |bits, axis| bits | (origin[axis] ^ key[axis]));
+        let at = self.put_above(below, &key, level_of_difference(bits));
+        let node = self.nodes.get_mut(at);
+        node.count += 1;
+        let slot = node.slot_of(&key);
         self.hang_in(at, slot, id, key);
     }
 
-    /// Adds a point to a leaf.
-    fn push(&mut self, at: u32, id: I, key: Key) {
+    /// Puts a new node above one, of the next level that nodes have, around a key outside it.
+    pub(super) fn put_above(&mut self, below: u32, key: &Key, level: u8) -> u32 {
+        let Node {
+            cube,
+            place,
+            count,
+            stray,
+            ..
+        } = *self.nodes.get(below);
+        let mut node = Node::new(Cube::around(key, level.next_multiple_of(2)), place, count);
+        node.stray = stray;
+        let slot = node.slot_of(&cube.origin);
+        let at = self.nodes.insert(node);
+        self.attach(place, Link::Node(at));
+        self.nodes.get_mut(below).place = Place::Fine(at, slot);
+        self.nodes.get_mut(at).set_fine(slot, Link::Node(below));
+        at
+    }
+
+    /// Adds a point to a leaf, and returns the leaf if it is too full now.
+    pub(super) fn push(&mut self, at: u32, id: I, key: Key) -> Option<u32> {
         let leaf = self.leaves.get_mut(at);
         let was_crowd = leaf.is_crowd();
         let slot = leaf.push(id, key);
@@ -74,19 +105,41 @@ impl<I: DenseId> SpatialIndex<I> {
         self.changes.note_leaf(leaf);
         let slot = u32::try_from(slot).expect("a leaf holds fewer points than there are ids");
         self.table.set(id.dense_index(), Spot { leaf: at, slot });
-        if is_full {
-            self.settle(at);
-        }
+        is_full.then_some(at)
     }
 
     /// Makes a leaf of points, all of which belong to its place, where nothing is.
-    pub(super) fn hang(&mut self, place: Place, points: &[(I, Key)]) {
-        let mut leaf = Leaf::new(self.cube_of(place), place, points);
+    pub(super) fn hang(
+        &mut self,
+        place: Place,
+        points: impl ExactSizeIterator<Item = (I, Key)> + Clone,
+    ) {
+        self.hang_leaf(Leaf::new(self.cube_of(place), place, points));
+    }
+
+    /// Hangs a leaf at its place, where nothing is.
+    pub(super) fn hang_leaf(&mut self, mut leaf: Leaf<I>) {
+        let place = leaf.place;
         self.changes.note_leaf(&mut leaf);
         let at = self.leaves.insert(leaf);
         self.attach(place, Link::Leaf(at));
-        for (slot, (id, _)) in (0..).zip(points) {
+        self.tell_stray(at);
+        for (slot, id) in (0..).zip(self.leaves.get(at).ids()) {
             self.table.set(id.dense_index(), Spot { leaf: at, slot });
+        }
+    }
+
+    /// Tells the nodes above a leaf how far its points stray.
+    pub(super) fn tell_stray(&mut self, leaf: u32) {
+        let leaf = self.leaves.get(leaf);
+        let (stray, mut place) = (leaf.stray(), leaf.place);
+        while let Place::Fine(at, _) | Place::Coarse(at, _) = place {
+            let node = self.nodes.get_mut(at);
+            if node.stray >= stray {
+                break;
+            }
+            node.stray = stray;
+            place = node.place;
         }
     }
 
@@ -110,97 +163,52 @@ impl<I: DenseId> SpatialIndex<I> {
         }
     }
 
-    /// Splits a leaf that holds too many points, and its parts as long as one does. Points on one spot
-    /// cannot part and stay together.
+    /// Splits leaves that hold too many points, and their parts as long as one does. Points on one
+    /// spot cannot part and stay together.
     ///
     /// Each split of a crowd leaves it in a smaller cube, and nothing enlarges that again while the
     /// crowd stays, so it is split at most 128 times whoever comes and goes.
-    pub(super) fn settle(&mut self, full: u32) {
-        let mut points: Vec<_> = self.leaves.get(full).points().collect();
-        if spread_of(&points) == 0 {
-            return self.leaves.get_mut(full).calm();
+    pub(super) fn settle(&mut self, full: &[u32]) {
+        let mut strays = Vec::new();
+        for leaf in full {
+            self.split(*leaf, &mut strays);
         }
-        let place = self.leaves.remove(full).place;
-        self.attach(place, Link::Empty);
-        let mut scratch = points.clone();
-        self.plant(place, &mut points, &mut scratch);
-    }
-
-    /// Builds the tree of points, all of which belong to a place, where nothing is. The scratch
-    /// list is as long as the points; from one level to the next the two change roles.
-    pub(super) fn plant(
-        &mut self,
-        place: Place,
-        points: &mut [(I, Key)],
-        scratch: &mut [(I, Key)],
-    ) {
-        let level = if points.len() > LEAF_LIMIT as usize {
-            spread_of(points)
-        } else {
-            0
-        };
-        if level == 0 {
-            return self.hang(place, points);
-        }
-        let node = self.node_for_parts(place, points, level);
-        let is_coarse = level == self.nodes.get(node).cube.level;
-        let ends = part(points, scratch, level - 1);
-        let mut from = 0;
-        for end in ends {
-            if from < end {
-                let slot = self.nodes.get(node).slot_of(&scratch[from].1);
-                let place = if is_coarse {
-                    Place::Coarse(node, slot >> 3)
-                } else {
-                    Place::Fine(node, slot)
-                };
-                self.plant(place, &mut scratch[from..end], &mut points[from..end]);
+        // Strays go where they belong, in a loop and not by recursion: they may fill the next leaf,
+        // which has strays of its own. One that was moved strays no more, so this ends.
+        while let Some((id, key)) = strays.pop() {
+            if let Some(full) = self.add_quietly(id, key) {
+                self.split(full, &mut strays);
             }
-            from = end;
         }
     }
 
-    /// Returns the node whose children the parts of a split leaf become. Parts of a coarse leaf that
-    /// spread over their octant stay in its node; else a node as tight as the points comes between.
-    fn node_for_parts(&mut self, place: Place, points: &[(I, Key)], level: u8) -> u32 {
-        let key = &points[0].1;
-        let place = match place {
-            Place::Coarse(node, _) if level == self.nodes.get(node).cube.level - 1 => return node,
-            Place::Coarse(node, _) => Place::Fine(node, self.nodes.get(node).slot_of(key)),
-            place => place,
-        };
-        let count = u32::try_from(points.len()).expect("fewer points than ids");
-        let cube = Cube::around(key, level.next_multiple_of(2));
-        let node = self.nodes.insert(Node::new(cube, place, count));
-        self.attach(place, Link::Node(node));
-        node
+    /// Splits a leaf; points outside its cube leave the tree and join the list of strays.
+    fn split(&mut self, full: u32, strays: &mut Vec<(I, Key)>) {
+        let leaf = self.leaves.get_mut(full);
+        let spot = leaf.key(0);
+        if leaf.points().all(|(_, key)| key == spot) {
+            leaf.calm();
+            return self.tell_stray(full);
+        }
+        let leaf = self.leaves.remove(full);
+        let (cube, place) = (leaf.cube, leaf.place);
+        self.attach(place, Link::Empty);
+        let before = strays.len();
+        let mut points = Vec::with_capacity(leaf.len());
+        for (id, key) in leaf.points() {
+            if leaf.stray() > 0 && !cube.contains(&key) {
+                strays.push((id, key));
+            } else {
+                points.push((id, position_of(&key)));
+            }
+        }
+        if !points.is_empty() {
+            let count = u32::try_from(points.len()).expect("fewer points than ids");
+            self.plant(place, &points, 0..count);
+        }
+        if strays.len() > before {
+            self.count_down(place, strays.len() - before);
+            self.tidy_place(place, points.is_empty());
+        }
     }
-}
-
-/// Copies points to the scratch list sorted by their octant at a bit, keeping the order within each,
-/// and returns where each octant ends.
-fn part<I: Copy>(points: &[(I, Key)], scratch: &mut [(I, Key)], bit: u8) -> [usize; 8] {
-    let mut ends = [0; 8];
-    for (_, key) in points {
-        ends[octant(key, bit)] += 1;
-    }
-    let mut next = [0; 8];
-    for oct in 1..8 {
-        next[oct] = next[oct - 1] + ends[oct - 1];
-    }
-    for point in points {
-        let to = &mut next[octant(&point.1, bit)];
-        scratch[*to] = *point;
-        *to += 1;
-    }
-    next
-}
-
-/// Returns the level of the smallest aligned cube that holds all points.
-pub(super) fn spread_of<I>(points: &[(I, Key)]) -> u8 {
-    let first = points[0].1;
-    let bits = points.iter().fold(0, |bits, (_, key)| {
-        bits | (key[0] ^ first[0]) | (key[1] ^ first[1]) | (key[2] ^ first[2])
-    });
-    level_of_difference(bits)
 }

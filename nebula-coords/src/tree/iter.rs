@@ -26,9 +26,12 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     /// Returns the cubes that hold points, and how many each holds: the leaves of the tree.
+    ///
+    /// A point that moves may stray out of its leaf's cube by up to a 64th of the side and stay there.
+    /// The box of such a leaf is larger all around, and overlaps its neighbours.
     pub fn occupied_regions(&self) -> impl Iterator<Item = (Aabb128, usize)> + '_ {
         self.leaves_in_order()
-            .map(|leaf| (leaf.cube.to_aabb(), leaf.len()))
+            .map(|leaf| (leaf.cube.to_stretched_aabb(leaf.stray()), leaf.len()))
     }
 
     /// Returns the leaves in the tree's order.

@@ -1,6 +1,6 @@
 //! The inner loop of sphere queries: eight points at a time against a band of doubt.
 //!
-//! Distances are taken in floats from a leaf's 30-bit offsets. Every step that can be off (units
+//! Distances are taken in floats from a leaf's 31-bit offsets. Every step that can be off (units
 //! cut away by a coarse frame, the float rounding) is covered by two thresholds: at most `sure`
 //! is certainly inside, above `never` is certainly outside, and the few in between are asked
 //! exactly. So floats decide nothing that integers would decide differently.
@@ -12,12 +12,18 @@
 )]
 
 use super::cube::Key;
-use super::frame::{Frame, OFFSET_BITS};
+use super::frame::{Frame, OFFSET_END};
 use super::leaf::{Block, LANES, Leaf};
 
 /// Conversion, square and two sums round five times by 2^-24; a margin of 2^-20 also covers the
 /// thresholds' own rounding.
 const NEAR_ROUNDING: f64 = 1.0 / (1 << 20) as f64;
+
+/// The same in `f64`, far more than it takes.
+const FAR_ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// The lowest centre whose difference to every offset fits `i32`.
+pub(super) const NEAR_LOW: i32 = i32::MIN + OFFSET_END.cast_signed();
 
 /// A sphere relative to a frame, in the frame's units.
 #[derive(Clone, Copy, Debug)]
@@ -44,34 +50,125 @@ impl Band {
     }
 
     pub(super) fn new(center: &Key, radius: u128, frame: &Frame) -> Self {
-        let unit = 2_f64.powi(i32::from(frame.shift));
-        let radius = radius as f64 / unit;
+        let view = View::new(center, frame);
+        let (sure, never) = view.thresholds(radius as f64);
+        match view.center {
+            Center::Near(center) => Self::Near {
+                center,
+                sure: sure as f32,
+                never: never as f32,
+            },
+            Center::Far(center) => Self::Far {
+                center,
+                sure,
+                never,
+            },
+        }
+    }
+}
+
+/// A centre in a frame's units.
+#[derive(Clone, Copy, Debug)]
+enum Center {
+    Near([i32; 3]),
+    Far([f64; 3]),
+}
+
+/// How distances from a centre look in a frame.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    center: Center,
+    /// Millimetres to a unit.
+    unit: f64,
+    /// By how many units a distance may be off.
+    error: f64,
+    /// By what share a square may be off.
+    rounding: f64,
+}
+
+impl View {
+    #[inline]
+    fn new(center: &Key, frame: &Frame) -> Self {
+        let unit = power_of_two(frame.shift);
         // Offset and centre each lose less than one unit per axis to a coarse frame, in the same
         // direction: a distance is off by less than sqrt(3) units.
         let cut = if frame.is_exact() { 0.0 } else { 2.0 };
-        match near_center(center, frame) {
-            Some(center) => {
-                let (sure, never) = thresholds(radius, cut, NEAR_ROUNDING);
-                Self::Near {
-                    center,
-                    sure: sure as f32,
-                    never: never as f32,
-                }
+        if let Some(center) = near_center(center, frame) {
+            return Self {
+                center: Center::Near(center),
+                unit,
+                error: cut,
+                rounding: NEAR_ROUNDING,
+            };
+        }
+        let relative = [0, 1, 2].map(|k| signed(center[k], frame.origin[k]) / unit);
+        let far = relative.iter().fold(0.0_f64, |far, v| far.max(v.abs()));
+        Self {
+            center: Center::Far(relative),
+            unit,
+            // The centre itself is rounded to 2^-52 of its distance here.
+            error: cut + (far + f64::from(OFFSET_END)) * FAR_ROUNDING / 8.0,
+            rounding: FAR_ROUNDING,
+        }
+    }
+
+    /// Returns the thresholds of a sphere around the centre.
+    #[inline]
+    fn thresholds(&self, radius: f64) -> (f64, f64) {
+        thresholds(radius / self.unit, self.error, self.rounding)
+    }
+}
+
+/// Shows `f` the points of a leaf that may lie at most `radius` from a centre, each by its slot and, where
+/// that is known, its squared distance. `f` returns the radius from there on, which may be smaller.
+pub(super) fn within<I: Copy>(
+    center: &Key,
+    mut radius: f64,
+    leaf: &Leaf<I>,
+    mut f: impl FnMut(usize, Option<u64>) -> f64,
+) {
+    let view = View::new(center, leaf.frame());
+    let mut never = view.thresholds(radius).1;
+    for (at, block) in leaf.blocks().iter().enumerate() {
+        let squares = match view.center {
+            Center::Near(center) => near(block, center).map(f64::from),
+            Center::Far(center) => far(block, center),
+        };
+        let used = LANES.min(leaf.len() - at * LANES);
+        for (lane, square) in squares.iter().enumerate().take(used) {
+            if *square > never {
+                continue;
             }
-            None => {
-                let relative = [0, 1, 2].map(|k| signed(center[k], frame.origin[k]) / unit);
-                let far = relative.iter().fold(0.0_f64, |far, v| far.max(v.abs()));
-                // The centre itself is rounded to 2^-52 of its distance here.
-                let rounded = (far + 2_f64.powi(i32::from(OFFSET_BITS))) * 2_f64.powi(-49);
-                let (sure, never) = thresholds(radius, cut + rounded, 2_f64.powi(-46));
-                Self::Far {
-                    center: relative,
-                    sure,
-                    never,
+            let exact = match view.center {
+                Center::Near(center) if leaf.frame().is_exact() => {
+                    Some(exact_square(block, lane, center))
                 }
+                _ => None,
+            };
+            let smaller = f(at * LANES + lane, exact);
+            if smaller < radius {
+                radius = smaller;
+                never = view.thresholds(radius).1;
             }
         }
     }
+}
+
+/// Returns a squared distance in an exact frame. Differences are below 2^31, so three squares fit.
+#[inline]
+fn exact_square(block: &Block, lane: usize, center: [i32; 3]) -> u64 {
+    let mut sum = 0;
+    for (axis, at) in block.axes.iter().zip(center) {
+        let d = u64::from(axis[lane].cast_signed().wrapping_sub(at).unsigned_abs());
+        sum += d * d;
+    }
+    sum
+}
+
+/// Returns two to a power, without the loop of `powi`.
+#[inline]
+fn power_of_two(power: u8) -> f64 {
+    f64::from_bits((1_023 + u64::from(power)) << 52)
 }
 
 /// Returns the squared distances up to which a point is surely inside, and beyond which it is
@@ -97,10 +194,11 @@ fn near_center(center: &Key, frame: &Frame) -> Option<[i32; 3]> {
         } else {
             // Rounds down, as the offsets do.
             let below = ((origin - at - 1) >> frame.shift) + 1;
-            if below >> OFFSET_BITS != 0 {
+            let near = -i32::try_from(below).ok()?;
+            if near < NEAR_LOW {
                 return None;
             }
-            -i32::try_from(below).ok()?
+            near
         };
     }
     Some(near)
@@ -250,7 +348,7 @@ mod tests {
         let cube = Cube::around(&all, level);
         let inside = |random: &mut Random| cube.origin.map(|v| v | random.wide(level.into()));
         let points: Vec<_> = (0..64).map(|id| (id, inside(random))).collect();
-        let leaf = Leaf::new(cube, Place::Root, &points);
+        let leaf = Leaf::new(cube, Place::Root, points.iter().copied());
         let center = match random.word() % 3 {
             0 => inside(random),
             1 => cube.origin.map(|v| v.saturating_sub(random.wide(128))),
@@ -328,7 +426,7 @@ mod tests {
                         )
                     })
                     .collect();
-                let leaf = Leaf::new(cube, Place::Root, &points);
+                let leaf = Leaf::new(cube, Place::Root, points.iter().copied());
                 let bounds = BoxShape {
                     low: [0; 3],
                     high: [u128::MAX; 3],

@@ -1,7 +1,7 @@
 //! Leaves: up to a few hundred points in one cube.
 
 use super::LEAF_LIMIT;
-use super::cube::{Cube, Key};
+use super::cube::{Cube, Key, level_of_difference};
 use super::frame::Frame;
 use super::node::Place;
 
@@ -9,7 +9,7 @@ use super::node::Place;
 pub(super) const LANES: usize = 8;
 
 /// Marks a point that waits to leave its leaf while a batch is applied. It stands in the x offset,
-/// whose two highest bits are free, because a batch touches that word anyway.
+/// whose highest bit is free, because a batch touches that word anyway.
 const WAITING: u32 = 1 << 31;
 
 /// Offsets of eight points, one axis after the other, as vector registers want them.
@@ -27,6 +27,9 @@ pub(super) enum Moved {
     /// It was done in place, and was the first to leave the spot that a crowd stands on: the leaf
     /// has to be settled.
     Parts,
+    /// It was done in place, and no point of the leaf was as far outside the cube: the nodes above
+    /// have to know.
+    Strays,
     /// It leads out of the leaf.
     Waits,
 }
@@ -35,13 +38,17 @@ pub(super) enum Moved {
 /// is handed over as one slice.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf<I> {
-    /// The part of space whose points come here.
+    /// The part of space whose points come here; see `Cube::slack` for who may stay.
     pub(super) cube: Cube,
     pub(super) place: Place,
     /// The last change epoch in which this leaf was reported; see `changes.rs`.
     pub(super) reported: u64,
     /// Whether this leaf is a crowd that parted; see `try_move`.
     restless: bool,
+    /// By how many bits a point may be outside the cube; never less than it is.
+    stray: u8,
+    /// How many points left in a batch and still count above.
+    missing: u32,
     frame: Frame,
     ids: Vec<I>,
     blocks: Vec<Block>,
@@ -50,21 +57,62 @@ pub(super) struct Leaf<I> {
 }
 
 impl<I: Copy> Leaf<I> {
-    pub(super) fn new(cube: Cube, place: Place, points: &[(I, Key)]) -> Self {
+    pub(super) fn new(
+        cube: Cube,
+        place: Place,
+        points: impl ExactSizeIterator<Item = (I, Key)> + Clone,
+    ) -> Self {
         let mut leaf = Self {
             cube,
             place,
             restless: false,
+            missing: 0,
+            stray: points.clone().fold(0, |most, (_, key)| {
+                most.max(cube.stray(&key).expect("points of a leaf belong there"))
+            }),
             reported: 0,
             frame: Frame {
                 origin: cube.origin,
                 shift: 0,
             },
-            ids: points.iter().map(|(id, _)| *id).collect(),
+            ids: points.clone().map(|(id, _)| id).collect(),
             blocks: Vec::new(),
             keys: Vec::new(),
         };
-        leaf.encode(points.iter().map(|(_, key)| *key).collect());
+        let keys = points.map(|(_, key)| key);
+        match Frame::of_cube(&cube) {
+            Some(frame) => {
+                leaf.frame = frame;
+                leaf.write_all(keys);
+            }
+            None => leaf.encode(keys.collect()),
+        }
+        leaf
+    }
+
+    /// Makes a leaf of points in the cube, given by their offsets in its frame.
+    pub(super) fn framed(
+        cube: Cube,
+        place: Place,
+        frame: Frame,
+        ids: Vec<I>,
+        offsets: impl Iterator<Item = [u32; 3]>,
+    ) -> Self {
+        let mut leaf = Self {
+            cube,
+            place,
+            reported: 0,
+            restless: false,
+            stray: 0,
+            missing: 0,
+            frame,
+            blocks: vec![Block::default(); ids.len().div_ceil(LANES)],
+            ids,
+            keys: Vec::new(),
+        };
+        for (slot, offsets) in offsets.enumerate() {
+            leaf.write(slot, offsets);
+        }
         leaf
     }
 
@@ -86,6 +134,17 @@ impl<I: Copy> Leaf<I> {
     #[inline]
     pub(super) fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// Returns by how many bits a point may be outside the cube.
+    #[inline]
+    pub(super) fn stray(&self) -> u8 {
+        self.stray
+    }
+
+    /// Returns by how many bits a point may ever be outside the cube.
+    pub(super) fn most_stray(&self) -> u8 {
+        level_of_difference(self.cube.slack())
     }
 
     #[inline]
@@ -118,7 +177,7 @@ impl<I: Copy> Leaf<I> {
         slot
     }
 
-    /// Moves a point if it stays in this leaf's cube; else marks it as waiting to cross. So does a
+    /// Moves a point if it stays in this leaf's cube or strays no farther than its slack; else marks it as waiting to cross. So does a
     /// point that waits already: its moves keep their order.
     #[inline]
     pub(super) fn try_move(&mut self, slot: usize, key: Key) -> Moved {
@@ -126,16 +185,18 @@ impl<I: Copy> Leaf<I> {
         if *waits & WAITING != 0 {
             return Moved::Waits;
         }
-        if !self.cube.contains(&key) {
+        let Some(stray) = self.cube.stray(&key) else {
             *waits |= WAITING;
             return Moved::Waits;
-        }
+        };
         self.set(slot, key);
+        let strays = stray > self.stray;
+        self.stray = self.stray.max(stray);
         if self.is_crowd() && !self.restless && key != self.key(usize::from(slot == 0)) {
             self.restless = true;
             return Moved::Parts;
         }
-        Moved::Stays
+        if strays { Moved::Strays } else { Moved::Stays }
     }
 
     /// Returns whether there are more points than a leaf holds. Between operations a crowd stands on
@@ -143,6 +204,17 @@ impl<I: Copy> Leaf<I> {
     #[inline]
     pub(super) fn is_crowd(&self) -> bool {
         self.len() > LEAF_LIMIT as usize
+    }
+
+    /// Notes that a point is leaving and still counts above, and returns whether it is the first.
+    pub(super) fn miss_one(&mut self) -> bool {
+        self.missing += 1;
+        self.missing == 1
+    }
+
+    /// Returns how many points are missing, and forgets them.
+    pub(super) fn miss_none(&mut self) -> usize {
+        core::mem::take(&mut self.missing) as usize
     }
 
     /// Ends a spell of `Moved::Parts` whose movers all came back.
@@ -235,39 +307,38 @@ impl<I: Copy> Leaf<I> {
         }
     }
 
-    /// Writes every point anew in the frame that fits cube and points.
+    /// Writes every point anew in a frame that fits the points of a large cube.
     fn encode(&mut self, keys: Vec<Key>) {
-        self.frame = Frame::of_cube(&self.cube).unwrap_or_else(|| match keys.split_first() {
-            None => Frame {
-                origin: self.cube.origin,
-                shift: 0,
-            },
-            Some((first, rest)) => {
-                let (mut low, mut high) = (*first, *first);
-                for key in rest {
-                    for axis in 0..3 {
-                        low[axis] = low[axis].min(key[axis]);
-                        high[axis] = high[axis].max(key[axis]);
-                    }
+        if let Some((first, rest)) = keys.split_first() {
+            let (mut low, mut high) = (*first, *first);
+            for key in rest {
+                for axis in 0..3 {
+                    low[axis] = low[axis].min(key[axis]);
+                    high[axis] = high[axis].max(key[axis]);
                 }
-                Frame::spanning(&low, &high)
             }
-        });
-        self.blocks.clear();
-        self.blocks
-            .resize(keys.len().div_ceil(LANES), Block::default());
-        for (slot, key) in keys.iter().enumerate() {
-            let offsets = self
-                .frame
-                .offsets(key)
-                .expect("a frame holds the points it was made for");
-            self.write(slot, offsets);
+            self.frame = Frame::spanning(&low, &high);
         }
+        self.write_all(keys.iter().copied());
         self.keys = if self.frame.is_exact() {
             Vec::new()
         } else {
             keys
         };
+    }
+
+    /// Writes every point anew in the present frame.
+    fn write_all(&mut self, keys: impl ExactSizeIterator<Item = Key>) {
+        self.blocks.clear();
+        self.blocks
+            .resize(keys.len().div_ceil(LANES), Block::default());
+        for (slot, key) in keys.enumerate() {
+            let offsets = self
+                .frame
+                .offsets(&key)
+                .expect("a frame holds the points it was made for");
+            self.write(slot, offsets);
+        }
     }
 
     /// Returns the bytes of the leaf's lists, unused room included.
@@ -277,7 +348,7 @@ impl<I: Copy> Leaf<I> {
             + self.keys.capacity() * size_of::<Key>()
     }
 
-    /// Checks that every point lies in the cube and leads back to its offsets.
+    /// Checks that every point lies in the cube, or strays no farther than it may, and leads back to its offsets.
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.blocks.len() != self.len().div_ceil(LANES) {
             return Err(format!(
@@ -295,7 +366,7 @@ impl<I: Copy> Leaf<I> {
         }
         for slot in 0..self.len() {
             let key = self.key(slot);
-            if !self.cube.contains(&key) {
+            if self.cube.stray(&key).is_none_or(|stray| stray > self.stray) {
                 return Err(format!(
                     "point {key:x?} lies outside its leaf's {:x?}",
                     self.cube

@@ -5,9 +5,9 @@
     reason = "the low halves of keys are compared within one cube of at most 2^61"
 )]
 
-use super::cube::{Cube, Key};
-use super::frame::{Frame, OFFSET_BITS};
-use super::kernel::{self, Band};
+use super::cube::{Cube, Key, room_for};
+use super::frame::Frame;
+use super::kernel::{self, Band, NEAR_LOW};
 use super::leaf::Leaf;
 use super::node::RANGES;
 use super::shape::{Relation, Shape};
@@ -36,7 +36,7 @@ impl<'a> LocalSphere<'a> {
         if cube.level > LEVEL || sphere.radius >> LEVEL != 0 {
             return None;
         }
-        // The sphere touches the cube, so its centre is less than 2^61 away from it.
+        // The sphere touches the cube or its slack, so its centre is less than 2^62 away from it.
         let relative = |axis: usize| sphere.center[axis].wrapping_sub(cube.origin[axis]) as i64;
         let radius = sphere.radius as i64;
         Some(Self {
@@ -69,7 +69,7 @@ impl<'a> LocalSphere<'a> {
         if frame.is_exact() {
             let origin = self.relative(&frame.origin);
             let center = [0, 1, 2].map(|k| self.center[k].wrapping_sub(origin[k]));
-            let is_near = |at: i64| (-(1 << OFFSET_BITS)..1 << 31).contains(&at);
+            let is_near = |at: i64| (i64::from(NEAR_LOW)..1 << 31).contains(&at);
             if center.iter().all(|at| is_near(*at)) {
                 let (sure, never) = self.thresholds;
                 return Band::Near {
@@ -90,16 +90,17 @@ fn square(v: u64) -> u128 {
 
 impl Shape for LocalSphere<'_> {
     #[inline]
-    fn touched(&self, cube: &Cube) -> u64 {
+    fn touched(&self, cube: &Cube, stray: u8) -> u64 {
         let shift = cube.level - 2;
         let origin = self.relative(&cube.origin);
+        let reach = self.radius.wrapping_add(room_for(stray) as i64);
         let mut mask = u64::MAX;
         for axis in 0..3 {
             let center = self.center[axis].wrapping_sub(origin[axis]);
-            let first = (center.wrapping_sub(self.radius) >> shift)
+            let first = (center.wrapping_sub(reach) >> shift)
                 .clamp(0, 3)
                 .unsigned_abs();
-            let last = (center.wrapping_add(self.radius) >> shift)
+            let last = (center.wrapping_add(reach) >> shift)
                 .clamp(0, 3)
                 .unsigned_abs();
             mask &= RANGES[axis][first as usize][last as usize];
@@ -108,14 +109,16 @@ impl Shape for LocalSphere<'_> {
     }
 
     #[inline]
-    fn relation(&self, cube: &Cube) -> Relation {
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation {
         let origin = self.relative(&cube.origin);
+        let slack = room_for(stray) as i64;
         let side = (1_i64 << cube.level) - 1;
         let mut near = [0; 3];
         let mut far = [0; 3];
         for axis in 0..3 {
             let low = origin[axis].wrapping_sub(self.center[axis]);
-            let high = low.wrapping_add(side);
+            let high = low.wrapping_add(side).wrapping_add(slack);
+            let low = low.wrapping_sub(slack);
             near[axis] = low.max(high.wrapping_neg()).max(0).unsigned_abs();
             far[axis] = high.max(low.wrapping_neg()).unsigned_abs();
         }

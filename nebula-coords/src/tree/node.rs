@@ -5,7 +5,7 @@
 //! eight children of half that size, one per fine slot. That gives leaves every size a power of two
 //! allows, while the tree is only as deep as one of fourth powers.
 
-use super::cube::{Cube, Key, octant};
+use super::cube::{Cube, Key, room_for};
 
 /// What hangs in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub(super) struct Node {
     pub(super) place: Place,
     /// How many points are below this node.
     pub(super) count: u32,
+    /// By how many bits a point below may stray out of its leaf's cube; never less than it does.
+    pub(super) stray: u8,
     /// The octants that are coarse leaves.
     coarse: u8,
     /// The fine slots in use.
@@ -78,6 +80,7 @@ impl Node {
             cube,
             place,
             count,
+            stray: 0,
             coarse: 0,
             fine: 0,
             links: [Packed::EMPTY; 64],
@@ -86,9 +89,15 @@ impl Node {
 
     /// Returns the fine slot that a key of this cube falls into.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "two bits of each axis choose a slot"
+    )]
     pub(super) fn slot_of(&self, key: &Key) -> u8 {
-        let slot = octant(key, self.cube.level - 1) << 3 | octant(key, self.cube.level - 2);
-        u8::try_from(slot).expect("a slot is below 64")
+        let place = |axis: usize| (key[axis] >> (self.cube.level - 2)) as u8 & 3;
+        let [x, y, z] = [place(0), place(1), place(2)];
+        let fine = x & 1 | (y & 1) << 1 | (z & 1) << 2;
+        fine | (x & 2) << 2 | (y & 2) << 3 | (z & 2) << 4
     }
 
     /// Returns the cube of a fine slot.
@@ -208,14 +217,20 @@ impl Iterator for Children<'_> {
     }
 }
 
-/// Returns the fine slots of a cube that a box of keys touches. The two must overlap.
+/// Returns the fine slots of a cube whose children can hold points in a box of keys. The box must
+/// touch the cube with room for strays.
 #[inline]
-pub(super) fn slots_touched(cube: &Cube, low: &Key, high: &Key) -> u64 {
+pub(super) fn slots_touched(cube: &Cube, stray: u8, low: &Key, high: &Key) -> u64 {
     let shift = cube.level - 2;
+    let slack = room_for(stray);
     let mut mask = u64::MAX;
     for axis in 0..3 {
-        let first = low[axis].saturating_sub(cube.origin[axis]) >> shift;
-        let last = high[axis].saturating_sub(cube.origin[axis]) >> shift;
+        let (low, high) = (
+            low[axis].saturating_sub(slack),
+            high[axis].saturating_add(slack),
+        );
+        let first = low.saturating_sub(cube.origin[axis]) >> shift;
+        let last = high.saturating_sub(cube.origin[axis]) >> shift;
         mask &= RANGES[axis][first.min(3) as usize][last.min(3) as usize];
     }
     mask
@@ -267,7 +282,7 @@ mod tests {
         let node = Node::new(Cube::around(&[64; 3], 6), Place::Root, 0);
         for (a, b) in [(64, 127), (70, 70), (79, 80), (100, 127), (64, 111)] {
             let (low, high) = ([a, 64, a], [b, 127, b]);
-            let mask = slots_touched(&node.cube, &low, &high);
+            let mask = slots_touched(&node.cube, 0, &low, &high);
             for slot in 0..64 {
                 let cube = node.slot_cube(slot);
                 let meets = (0..3).all(|k| cube.origin[k] <= high[k] && low[k] <= cube.last()[k]);

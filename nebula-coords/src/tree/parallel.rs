@@ -54,6 +54,7 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
         for run in seated {
             all.crossing.extend(run.crossing);
             all.parting.extend(run.parting);
+            all.straying.extend(run.straying);
         }
         all.crossing.sort_unstable();
         all.parting.sort_unstable();

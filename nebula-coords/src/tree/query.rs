@@ -193,7 +193,7 @@ impl<I: DenseId> SpatialIndex<I> {
             Link::Empty => ControlFlow::Continue(()),
             Link::Leaf(at) => {
                 let leaf = self.leaves.get(at);
-                match shape.relation(&leaf.cube) {
+                match shape.relation(&leaf.cube, leaf.stray()) {
                     Relation::Outside => ControlFlow::Continue(()),
                     Relation::Inside => sink.take(leaf.ids()),
                     Relation::Partial => sink.take_from(shape, leaf),
@@ -201,14 +201,14 @@ impl<I: DenseId> SpatialIndex<I> {
             }
             Link::Node(at) => {
                 let node = self.nodes.get(at);
-                match shape.relation(&node.cube) {
+                match shape.relation(&node.cube, node.stray) {
                     Relation::Outside => ControlFlow::Continue(()),
                     Relation::Inside => self.take_all(link, sink),
                     Relation::Partial => {
                         if let Some(local) = shape.narrowed(&node.cube) {
                             return self.walk_link(link, &local, sink);
                         }
-                        node.children_in(shape.touched(&node.cube))
+                        node.children_in(shape.touched(&node.cube, node.stray))
                             .try_for_each(|(_, child)| self.walk_link(child, shape, sink))
                     }
                 }

@@ -16,17 +16,21 @@ impl<I: DenseId> SpatialIndex<I> {
         }
     }
 
-    /// Counts one point less in every node above a place.
-    pub(super) fn count_down(&mut self, mut place: Place) {
+    /// Counts some points less in every node above a place.
+    pub(super) fn count_down(&mut self, mut place: Place, fewer: usize) {
+        let fewer = u32::try_from(fewer).expect("fewer points than ids");
         while let Place::Fine(at, _) | Place::Coarse(at, _) = place {
             let node = self.nodes.get_mut(at);
-            node.count -= 1;
+            node.count -= fewer;
             place = node.place;
         }
     }
 
-    /// Restores the shape of the tree around a leaf that lost a point.
+    /// Restores the shape of the tree around a leaf that lost a point, if it is still there.
     pub(super) fn tidy(&mut self, leaf: u32) {
+        if !self.leaves.is_used(leaf) {
+            return;
+        }
         let place = self.leaves.get(leaf).place;
         if let Some(node) = self.highest_thin_node(place) {
             self.collapse(node);
@@ -35,6 +39,15 @@ impl<I: DenseId> SpatialIndex<I> {
             self.detach(place);
         } else if self.leaves.get(leaf).len() <= MERGE_LIMIT as usize / 8 {
             self.merge_octant(place);
+        }
+    }
+
+    /// Restores the shape of the tree around a place that lost points, or all of them.
+    pub(super) fn tidy_place(&mut self, place: Place, is_empty: bool) {
+        if let Some(node) = self.highest_thin_node(place) {
+            self.collapse(node);
+        } else if is_empty {
+            self.detach(place);
         }
     }
 
@@ -62,7 +75,7 @@ impl<I: DenseId> SpatialIndex<I> {
             self.detach(place);
         } else {
             self.attach(place, Link::Empty);
-            self.hang(place, &points);
+            self.hang(place, points.iter().copied());
         }
     }
 
@@ -120,6 +133,6 @@ impl<I: DenseId> SpatialIndex<I> {
             points.extend(self.leaves.remove(leaf).points());
             self.attach(Place::Fine(at, slot), Link::Empty);
         }
-        self.hang(Place::Coarse(at, oct), &points);
+        self.hang(Place::Coarse(at, oct), points.iter().copied());
     }
 }

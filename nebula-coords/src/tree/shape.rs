@@ -20,15 +20,15 @@ pub(super) enum Relation {
 pub(super) trait Shape {
     /// Returns the fine slots of a node's cube that a box around the shape touches. The two
     /// overlap.
-    fn touched(&self, cube: &Cube) -> u64;
+    fn touched(&self, cube: &Cube, stray: u8) -> u64;
 
     /// Returns the same shape in smaller numbers, if all that is left is below a cube.
     fn narrowed(&self, _cube: &Cube) -> Option<LocalSphere<'_>> {
         None
     }
 
-    /// Returns how a cube lies. `Partial` is always a right answer, and the slowest.
-    fn relation(&self, cube: &Cube) -> Relation;
+    /// Returns how a cube lies whose points may stray out of it by so many bits. `Partial` is always a right answer, and the slowest.
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation;
 
     /// Returns whether the shape holds a point, exactly.
     fn contains(&self, key: &Key) -> bool;
@@ -58,6 +58,25 @@ pub(super) fn near_and_far(at: u128, low: u128, high: u128) -> (u128, u128) {
     (near, at.abs_diff(low).max(at.abs_diff(high)))
 }
 
+/// Returns how a cube lies to a ball that reaches some distances along the axes from its centre.
+#[inline]
+pub(super) fn relation_by(
+    center: &Key,
+    cube: &Cube,
+    stray: u8,
+    reaches: impl Fn([u128; 3]) -> bool,
+) -> Relation {
+    let (low, high) = cube.stretched(stray);
+    let ends = [0, 1, 2].map(|k| near_and_far(center[k], low[k], high[k]));
+    if !reaches(ends.map(|(near, _)| near)) {
+        Relation::Outside
+    } else if reaches(ends.map(|(_, far)| far)) {
+        Relation::Inside
+    } else {
+        Relation::Partial
+    }
+}
+
 /// A box; also the ball of the Chebyshev metric.
 pub(super) struct BoxShape {
     pub(super) low: Key,
@@ -66,12 +85,12 @@ pub(super) struct BoxShape {
 
 impl Shape for BoxShape {
     #[inline]
-    fn touched(&self, cube: &Cube) -> u64 {
-        slots_touched(cube, &self.low, &self.high)
+    fn touched(&self, cube: &Cube, stray: u8) -> u64 {
+        slots_touched(cube, stray, &self.low, &self.high)
     }
 
-    fn relation(&self, cube: &Cube) -> Relation {
-        let (first, last) = (&cube.origin, cube.last());
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation {
+        let (first, last) = cube.stretched(stray);
         if (0..3).any(|k| last[k] < self.low[k] || self.high[k] < first[k]) {
             Relation::Outside
         } else if (0..3).all(|k| self.low[k] <= first[k] && last[k] <= self.high[k]) {
@@ -103,20 +122,14 @@ impl Diamond {
 }
 
 impl Shape for Diamond {
-    fn touched(&self, cube: &Cube) -> u64 {
-        self.bounds.touched(cube)
+    fn touched(&self, cube: &Cube, stray: u8) -> u64 {
+        self.bounds.touched(cube, stray)
     }
 
-    fn relation(&self, cube: &Cube) -> Relation {
-        let last = cube.last();
-        let ends = [0, 1, 2].map(|k| near_and_far(self.center[k], cube.origin[k], last[k]));
-        if !self.reaches(ends.map(|(near, _)| near)) {
-            Relation::Outside
-        } else if self.reaches(ends.map(|(_, far)| far)) {
-            Relation::Inside
-        } else {
-            Relation::Partial
-        }
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation {
+        relation_by(&self.center, cube, stray, |distances| {
+            self.reaches(distances)
+        })
     }
 
     fn contains(&self, key: &Key) -> bool {
@@ -146,19 +159,19 @@ impl Sweep {
 }
 
 impl Shape for Sweep {
-    fn touched(&self, cube: &Cube) -> u64 {
-        self.bounds.touched(cube)
+    fn touched(&self, cube: &Cube, stray: u8) -> u64 {
+        self.bounds.touched(cube, stray)
     }
 
-    fn relation(&self, cube: &Cube) -> Relation {
-        if self.bounds.relation(cube) == Relation::Outside {
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation {
+        if self.bounds.relation(cube, stray) == Relation::Outside {
             return Relation::Outside;
         }
         if cube.level > 120 {
             return Relation::Partial;
         }
         // From the middle no point of the cube is farther than sqrt(3) / 2 of its side, plus what
-        // rounding the middle to a key costs; one whole side and 2 covers both.
+        // its slack of a 64th and rounding the middle to a key cost; one whole side and 2 covers all.
         let middle = cube.origin.map(|v| v + ((1 << cube.level) >> 1));
         let reach = (1_i128 << cube.level) + 2;
         if self.reaches(&middle, |r| r.checked_add(reach)) == Some(false) {

@@ -115,11 +115,11 @@ impl<I: DenseId> SpatialIndex<I> {
                 let points: Vec<(I, Key)> =
                     points.iter().map(|(id, at)| (*id, key_of(at))).collect();
                 let cube = self.cube_of(place);
-                if let Some((id, _)) = points.iter().find(|(_, key)| !cube.contains(key)) {
+                if let Some((id, _)) = points.iter().find(|(_, key)| cube.stray(key).is_none()) {
                     return Err(format!("{id:?} lies outside the leaf that lists it"));
                 }
                 let count = u32::try_from(points.len()).map_err(|_| "more points than ids")?;
-                self.hang(place, &points);
+                self.hang(place, points.iter().copied());
                 self.len += points.len();
                 Ok(count)
             }

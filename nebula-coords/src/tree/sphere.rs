@@ -6,7 +6,7 @@ use super::cube::{Cube, Key};
 use super::kernel::{self, Band};
 use super::leaf::Leaf;
 use super::local::LocalSphere;
-use super::shape::{BoxShape, Relation, Shape, near_and_far};
+use super::shape::{BoxShape, Relation, Shape, relation_by};
 
 pub(super) struct Sphere {
     pub(super) center: Key,
@@ -31,8 +31,8 @@ impl Sphere {
 }
 
 impl Shape for Sphere {
-    fn touched(&self, cube: &Cube) -> u64 {
-        self.bounds.touched(cube)
+    fn touched(&self, cube: &Cube, stray: u8) -> u64 {
+        self.bounds.touched(cube, stray)
     }
 
     fn narrowed(&self, cube: &Cube) -> Option<LocalSphere<'_>> {
@@ -40,16 +40,10 @@ impl Shape for Sphere {
     }
 
     #[inline]
-    fn relation(&self, cube: &Cube) -> Relation {
-        let last = cube.last();
-        let ends = [0, 1, 2].map(|k| near_and_far(self.center[k], cube.origin[k], last[k]));
-        if !self.reaches(ends.map(|(near, _)| near)) {
-            Relation::Outside
-        } else if self.reaches(ends.map(|(_, far)| far)) {
-            Relation::Inside
-        } else {
-            Relation::Partial
-        }
+    fn relation(&self, cube: &Cube, stray: u8) -> Relation {
+        relation_by(&self.center, cube, stray, |distances| {
+            self.reaches(distances)
+        })
     }
 
     #[inline]

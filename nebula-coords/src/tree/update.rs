@@ -3,6 +3,7 @@
 
 use nebula_math::WorldPosition;
 
+use super::cross::WORTH_SORTING;
 use super::cube::{Key, key_of};
 use super::leaf::Moved;
 use super::node::Place;
@@ -22,7 +23,8 @@ impl<I: DenseId> SpatialIndex<I> {
         self.changes.note_leaf(leaf);
         match leaf.try_move(spot.slot as usize, key) {
             Moved::Stays => {}
-            Moved::Parts => self.settle(spot.leaf),
+            Moved::Strays => self.tell_stray(spot.leaf),
+            Moved::Parts => self.settle(&[spot.leaf]),
             Moved::Waits => {
                 leaf.stop_waiting(spot.slot as usize);
                 self.cross(id, spot, key);
@@ -50,28 +52,39 @@ impl<I: DenseId> SpatialIndex<I> {
         self.tidy(spot.leaf);
     }
 
-    /// See `update_batch`: moves within leaves first, then the few that cross, in batch order. The
-    /// steps make the outcome the same for any number of threads.
+    /// See `update_batch`: moves within leaves first, then those that cross, in batch order or, if
+    /// they are many, together. The steps make the outcome the same for any number of threads.
     pub(super) fn move_all(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
         if self.changes.is_recording() {
             self.note_moves(moves);
         }
         let seated = self.seat_all(moves);
-        for leaf in &seated.parting {
-            self.settle(*leaf);
+        for leaf in &seated.straying {
+            self.tell_stray(*leaf);
         }
-        for at in &seated.crossing {
+        self.settle(&seated.parting);
+        if seated.crossing.len() > (self.len / 2).max(WORTH_SORTING) {
+            self.build_anew(moves, &seated.crossing);
+        } else if seated.crossing.len() >= WORTH_SORTING {
+            self.cross_all(moves, &seated.crossing);
+        } else {
+            self.cross_in_turn(moves, &seated.crossing);
+        }
+        BatchReport {
+            moved: moves.len() - seated.unknown,
+            crossed: seated.crossing.len(),
+            unknown: seated.unknown,
+        }
+    }
+
+    fn cross_in_turn(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
+        for at in crossing {
             let (id, to) = moves[*at];
             let spot = self.spot(id).expect("moves remove nobody");
             self.leaves
                 .get_mut(spot.leaf)
                 .stop_waiting(spot.slot as usize);
             self.move_one(id, spot, key_of(&to));
-        }
-        BatchReport {
-            moved: moves.len() - seated.unknown,
-            crossed: seated.crossing.len(),
-            unknown: seated.unknown,
         }
     }
 
@@ -113,6 +126,8 @@ pub(super) struct Seated {
     pub(super) crossing: Vec<usize>,
     /// Crowds that someone left, in the order of their places.
     pub(super) parting: Vec<u32>,
+    /// Leaves out of whose cube a point strayed farther than any before; one may be named again.
+    pub(super) straying: Vec<u32>,
     pub(super) unknown: usize,
 }
 
@@ -122,6 +137,7 @@ impl Seated {
     pub(super) fn note(&mut self, moved: Moved, at: usize, leaf: u32) {
         match moved {
             Moved::Stays => {}
+            Moved::Strays => self.straying.push(leaf),
             Moved::Parts => self.parting.push(leaf),
             Moved::Waits => self.crossing.push(at),
         }

@@ -94,6 +94,17 @@ impl<I: DenseId> SpatialIndex<I> {
                 Place::Fine(at, slot)
             };
             count += self.check_link(link, place, seen)?;
+            let stray = match link {
+                Link::Empty => 0,
+                Link::Leaf(leaf) => self.leaves.get(leaf).stray(),
+                Link::Node(node) => self.nodes.get(node).stray,
+            };
+            if stray > node.stray {
+                return Err(format!(
+                    "points stray by {stray} bits below a node that says {}",
+                    node.stray
+                ));
+            }
             children += 1;
             lone_node = matches!(link, Link::Node(_));
         }

@@ -1,0 +1,201 @@
+//! Crossing in crowds: many points leave their leaves at once, and come down the tree together.
+
+use nebula_math::WorldPosition;
+
+use super::arena::Arena;
+use super::cube::{level_of_difference, position_of};
+use super::node::{Link, Place};
+use super::plant::{Bits, Seed, Source, Window};
+use super::table::Spot;
+use super::{LEAF_LIMIT, SpatialIndex};
+use crate::DenseId;
+
+/// From how many crossings on they are worth sorting.
+pub(super) const WORTH_SORTING: usize = 512;
+
+/// Fewer than this go down one by one.
+const FEW: usize = 8;
+
+impl<I: DenseId> SpatialIndex<I> {
+    /// Moves the points of a batch that leave their leaves: takes all of them out, then adds them
+    /// together. The last entry of each id counts.
+    pub(super) fn cross_all(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
+        let mut left = Vec::new();
+        for at in crossing {
+            let index = moves[*at].0.dense_index();
+            let spot = self.table.get(index);
+            if spot.leaf != u32::MAX {
+                if self.leaves.get_mut(spot.leaf).miss_one() {
+                    left.push(spot.leaf);
+                }
+                self.take_out(spot);
+            }
+            // Until its new leaf is known, the table says which entry of an id counts.
+            let (leaf, slot) = (u32::MAX, number(*at));
+            self.table.set(index, Spot { leaf, slot });
+        }
+        for leaf in &left {
+            let leaf = self.leaves.get_mut(*leaf);
+            let (place, missing) = (leaf.place, leaf.miss_none());
+            self.count_down(place, missing);
+        }
+        let points: Vec<_> = self.last_of(moves, crossing).collect();
+        self.sow(&points);
+        // Not before: a leaf that was left may be where others went.
+        for leaf in left {
+            self.tidy(leaf);
+        }
+    }
+
+    /// Builds the tree anew where most points of a batch cross: cheaper than to take them out one by
+    /// one.
+    pub(super) fn build_anew(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
+        for at in crossing {
+            let (leaf, slot) = (u32::MAX, number(*at));
+            let index = moves[*at].0.dense_index();
+            self.table.set(index, Spot { leaf, slot });
+        }
+        let mut points = Vec::with_capacity(self.len);
+        for leaf in self.leaves_in_order() {
+            let stays = |id: I| self.table.get(id.dense_index()).leaf != u32::MAX;
+            points.extend(
+                leaf.points()
+                    .filter(|(id, _)| stays(*id))
+                    .map(|(id, key)| (id, position_of(&key))),
+            );
+        }
+        points.extend(self.last_of(moves, crossing));
+        self.root = Link::Empty;
+        self.nodes = Arena::new();
+        self.leaves = Arena::new();
+        self.plant(Place::Root, &points, 0..number(points.len()));
+    }
+
+    /// Returns the last entry of each id among those that cross, as the table says.
+    fn last_of<'a>(
+        &'a self,
+        moves: &'a [(I, WorldPosition)],
+        crossing: &'a [usize],
+    ) -> impl Iterator<Item = (I, WorldPosition)> + 'a {
+        let counts = |at: usize| self.table.get(moves[at].0.dense_index()).slot == number(at);
+        crossing
+            .iter()
+            .filter(move |at| counts(**at))
+            .map(|at| moves[*at])
+    }
+
+    /// Adds points that are not in the tree.
+    fn sow(&mut self, points: &[(I, WorldPosition)]) {
+        let source = Source::new(points);
+        let (mut seeds, mut scratch, window) = source.seeds(0..number(points.len()));
+        let mut full = Vec::new();
+        let group = Group {
+            seeds: &mut seeds,
+            scratch: &mut scratch,
+            window,
+        };
+        match self.root {
+            Link::Empty => {
+                self.plant_seeds(Place::Root, &source, window, group.seeds, group.scratch);
+            }
+            Link::Leaf(leaf) => self.push_all(leaf, &source, &group, &mut full),
+            Link::Node(node) => self.sow_below(node, &source, group, &mut full),
+        }
+        full.sort_unstable();
+        full.dedup();
+        self.settle(&full);
+    }
+
+    /// Adds a group of points to a node, or to one put above it if some lie outside. Leaves that are
+    /// too full now join the list.
+    fn sow_below(
+        &mut self,
+        mut at: u32,
+        source: &Source<'_, I>,
+        group: Group<'_>,
+        full: &mut Vec<u32>,
+    ) {
+        let Group {
+            seeds,
+            scratch,
+            mut window,
+        } = group;
+        let first = source.key(&seeds[0]);
+        let cube = self.nodes.get(at).cube;
+        let apart = (0..3).fold(0, |bits, k| bits | (cube.origin[k] ^ first[k]));
+        let level = window.focus(source, seeds).max(level_of_difference(apart));
+        if level > cube.level {
+            at = self.put_above(at, &first, level);
+        }
+        if seeds.len() < FEW {
+            for seed in seeds {
+                let (id, key) = source.point(seed, &window);
+                full.extend(self.push_below(at, id, key));
+            }
+            return;
+        }
+        let node = self.nodes.get_mut(at);
+        node.count += u32::try_from(seeds.len()).expect("fewer points than ids");
+        let bits = Bits::new(node.cube.level, &window, &first);
+        let ends = bits.sort(seeds, scratch);
+        let mut from = 0;
+        for slot in 0..64_u8 {
+            let oct = usize::from(slot >> 3);
+            let mut end = ends[usize::from(slot)];
+            let octant_end = ends[oct * 8 + 7];
+            if from >= end {
+                continue;
+            }
+            let node = self.nodes.get(at);
+            let child = node.child(slot);
+            let mut place = Place::Fine(at, slot);
+            let fits_octant = octant_end - from <= LEAF_LIMIT as usize;
+            if child == Link::Empty && fits_octant && node.octant_is_empty(slot >> 3) {
+                place = Place::Coarse(at, slot >> 3);
+                end = octant_end;
+            }
+            let group = Group {
+                seeds: &mut scratch[from..end],
+                scratch: &mut seeds[from..end],
+                window,
+            };
+            match child {
+                Link::Leaf(leaf) => self.push_all(leaf, source, &group, full),
+                Link::Node(node) => self.sow_below(node, source, group, full),
+                Link::Empty => {
+                    self.plant_seeds(place, source, window, group.seeds, group.scratch);
+                }
+            }
+            from = end;
+        }
+    }
+
+    fn push_all(
+        &mut self,
+        leaf: u32,
+        source: &Source<'_, I>,
+        group: &Group<'_>,
+        full: &mut Vec<u32>,
+    ) {
+        for seed in &*group.seeds {
+            let (id, key) = source.point(seed, &group.window);
+            let is_full = self.push(leaf, id, key).is_some();
+            if is_full && full.last() != Some(&leaf) {
+                full.push(leaf);
+            }
+        }
+    }
+}
+
+/// Returns the number of a point or an entry.
+fn number(at: usize) -> u32 {
+    u32::try_from(at).expect("a batch has fewer entries than there are ids")
+}
+
+/// Points that go the same way.
+struct Group<'a> {
+    seeds: &'a mut [Seed],
+    /// Room for as many.
+    scratch: &'a mut [Seed],
+    window: Window,
+}

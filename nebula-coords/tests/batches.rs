@@ -1,0 +1,142 @@
+//! Batches large enough for every way a batch can go (in place, a few crossings, many, nearly all;
+//! on several threads with feature `rayon`), against the slow twin.
+
+#[expect(
+    dead_code,
+    reason = "each test binary uses its own part of the common module"
+)]
+mod common;
+
+use common::source::{Seeded, Source};
+use nebula_coords::{LinearIndex, Region, SpatialIndex, SpatialQuery};
+use nebula_math::WorldPosition;
+
+type Points = Vec<(u32, WorldPosition)>;
+
+/// Where a batch leads.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// A step; nearly all stay in their leaf.
+    Step,
+    /// One in ten goes where another one is.
+    SomeLeap,
+    /// Everyone goes where another one is.
+    AllLeap,
+    /// Everyone to one spot.
+    Gather,
+    /// Everyone to the powers of two, on every level.
+    Scatter,
+}
+
+const WAYS: [Way; 5] = [
+    Way::Step,
+    Way::SomeLeap,
+    Way::AllLeap,
+    Way::Gather,
+    Way::Scatter,
+];
+
+/// Returns plus or minus a power of two, or one beside it.
+fn power(s: &mut Seeded) -> i128 {
+    let power = 1_i128 << s.below(127);
+    (power + i128::from(s.below(3)) - 1) * s.pick(&[1, -1])
+}
+
+fn anywhere(s: &mut Seeded, center: i128) -> WorldPosition {
+    let [x, y, z] = [0; 3].map(|_| center.saturating_add(i128::from(s.below(1 << 22)) - (1 << 21)));
+    WorldPosition::new(x, y, z)
+}
+
+/// Returns a batch, with ids named twice and ids that nobody has.
+fn batch(s: &mut Seeded, way: Way, now: &[(u32, WorldPosition)]) -> Points {
+    let spot = s.pick(now).1;
+    let mut moves = Vec::new();
+    for (id, at) in now {
+        let step = |s: &mut Seeded, v: i128| v.saturating_add(i128::from(s.below(4_096)) - 2_048);
+        let other = s.pick(now).1;
+        let to = match way {
+            Way::SomeLeap if s.below(10) > 0 => *at,
+            Way::SomeLeap | Way::AllLeap => other,
+            Way::Gather => spot,
+            Way::Scatter => WorldPosition::new(power(s), power(s), power(s)),
+            Way::Step => WorldPosition::new(step(s, at.x), step(s, at.y), step(s, at.z)),
+        };
+        if s.below(16) == 0 {
+            moves.push((*id, other)); // The entry after it counts.
+        }
+        moves.push((*id, to));
+        if s.below(64) == 0 {
+            moves.push((id + 1_000_000, to));
+        }
+    }
+    moves
+}
+
+#[track_caller]
+fn compare(index: &SpatialIndex<u32>, twin: &LinearIndex<u32>, s: &mut Seeded, what: &str) {
+    index.validate().unwrap_or_else(|e| panic!("{what}: {e}"));
+    let mut now: Points = index.iter().collect();
+    now.sort_unstable();
+    assert!(twin.iter().eq(now.iter().copied()), "{what}");
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for radius in [0, 1, 3_000, 1 << 21, 1 << 70, i128::MAX] {
+        let center = s.pick(&now).1;
+        let region = Region::ball(center, radius);
+        index.collect(&region, &mut found);
+        found.sort_unstable();
+        twin.collect(&region, &mut expected);
+        assert_eq!(found, expected, "{what}: {region:?}");
+        index.nearest(&center, 9, radius, &mut found);
+        twin.nearest(&center, 9, radius, &mut expected);
+        assert_eq!(
+            found, expected,
+            "{what}: nearest within {radius} of {center:?}"
+        );
+    }
+}
+
+#[test]
+fn large_batches_leave_what_their_last_entries_say() {
+    for seed in 0..6 {
+        let s = &mut Seeded(seed);
+        let centers = [0, 1 << 32, -(1 << 40), i128::MAX - (1 << 21)];
+        let points: Points = (0..6_000)
+            .map(|id| {
+                let center = s.pick(&centers);
+                (id, anywhere(s, center))
+            })
+            .collect();
+        let mut index = SpatialIndex::from_points(&points);
+        let mut twin = LinearIndex::new();
+        for (id, at) in &points {
+            twin.insert(*id, *at);
+        }
+        for round in 0..12 {
+            let way = s.pick(&WAYS);
+            let now: Points = twin.iter().collect();
+            let moves = batch(s, way, &now);
+            let mark = index.mark();
+            let report = index.update_batch(&moves);
+            let known = moves
+                .iter()
+                .filter(|(id, to)| twin.update(*id, *to))
+                .count();
+            let what = format!("seed {seed}, round {round}, {way:?}");
+            assert_eq!(report.moved, known, "{what}");
+            compare(&index, &twin, s, &what);
+            let changes = index.changes_since(mark).expect("the mark is young");
+            let regions: Vec<_> = changes.regions().collect();
+            for (id, before) in now.iter().step_by(97) {
+                let after = index.get(*id).expect("moves remove nobody");
+                if after == *before {
+                    continue;
+                }
+                assert!(changes.ids().contains(id), "{what}: {id} is not named");
+                for at in [before, &after] {
+                    let is_covered = regions.iter().any(|region| region.contains(at));
+                    assert!(is_covered, "{what}: {at:?} is not covered");
+                }
+            }
+        }
+    }
+}
