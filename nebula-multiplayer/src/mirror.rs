@@ -164,7 +164,8 @@ impl Mirror {
         self.hash
     }
 
-    /// Returns slots whose full state is needed; ask until they are gone from here.
+    /// Returns slots whose full state is needed, because the server builds on state that is not here;
+    /// ask until they are gone from here.
     pub(crate) fn needs_full(&self) -> impl Iterator<Item = u32> + '_ {
         self.needs_full.iter().copied()
     }
@@ -188,6 +189,22 @@ impl Mirror {
     /// Returns how many bytes of components are kept.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    #[cfg(test)]
+    pub(crate) fn versions(&self, slot: u32) -> Vec<(usize, Tick)> {
+        let Some(seen) = self.seen(slot) else {
+            return Vec::new();
+        };
+        let kinds = crate::replication::record::bits(seen.counted);
+        kinds
+            .filter_map(|kind| Some((kind, *seen.versions.get(kind)?)))
+            .collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn describe(&self, slot: u32) -> String {
+        format!("{:?} {:?}", self.needs_full, self.seen(slot))
     }
 
     fn seen(&self, slot: u32) -> Option<&Seen> {

@@ -48,3 +48,6 @@ pub(crate) use replicator::Replicator;
 pub(crate) use scan::each_changed;
 pub use settings::ReplicationSettings;
 pub use stats::ReplicationStats;
+
+#[cfg(test)]
+mod tests;

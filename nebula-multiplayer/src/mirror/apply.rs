@@ -70,7 +70,13 @@ impl Mirror {
             let value = self
                 .seen_mut(slot)
                 .and_then(|seen| seen.values.get_mut(number.checked_sub(1)?)?.as_mut());
-            let Some(value) = value else { continue };
+            let Some(value) = value else {
+                // Sent anew, and without it.
+                if let Ok(mut target) = world.get_entity_mut(entity) {
+                    kind.erased.remove(&mut target);
+                }
+                continue;
+            };
             let (staged, tick) = (value.staged.take(), value.tick);
             let removed = value.bytes.is_none();
             let references = value.references.clone();

@@ -108,6 +108,14 @@ impl Seen {
         }
     }
 
+    /// Returns a slot that left at `tick`, of which nothing is remembered.
+    pub(super) fn hollow(tick: Tick) -> Self {
+        let mut seen = Self::new(0, 0, tick);
+        seen.phase = Phase::Kept;
+        seen.hollow = true;
+        seen
+    }
+
     pub(super) fn value(&self, kind: usize) -> Option<&Value> {
         self.values.get(kind.checked_sub(1)?)?.as_ref()
     }
@@ -151,9 +159,9 @@ impl Seen {
         found.map(|(_, at)| *at)
     }
 
-    /// Whether everything that it has is here.
-    pub(super) fn is_complete(&self) -> bool {
-        let kinds = crate::replication::record::bits(self.has);
+    /// Whether everything that it has is here, streams aside.
+    pub(super) fn is_complete(&self, streams: u64) -> bool {
+        let kinds = crate::replication::record::bits(self.has & !streams);
         (!self.has_position || self.position.is_some())
             && kinds
                 .into_iter()

@@ -6,6 +6,7 @@ use super::Mirror;
 use super::seen::{Assembly, Phase, Seen, Value};
 use crate::Tick;
 use crate::replication::position::{self, Cell};
+use crate::replication::record::bits;
 use crate::replication::stream::FRAGMENT;
 use crate::replication::{DespawnReason, MAX_REFERENCES, Record, viewhash};
 use crate::wire::{DecodeError, Reader};
@@ -40,14 +41,14 @@ impl Mirror {
                 }
             }
             Record::Fragment { .. } => return self.fragment(tick, record),
-            Record::DespawnEntity { slot, reason } => self.leave(tick, slot, reason),
+            Record::DespawnEntity { slot, reason } => return self.leave(tick, slot, reason),
             Record::Yours { slot } => {
                 if !self.own_tick.is_some_and(|known| known.is_newer_than(tick)) {
                     self.own = slot;
                     self.own_tick = Some(tick);
                 }
             }
-            Record::Reset { tick } => self.reset(Tick::new(tick)),
+            Record::Reset { tick } => return self.reset(Tick::new(tick)),
         }
         Ok(())
     }
@@ -86,7 +87,18 @@ impl Mirror {
             seen.has_tick = tick;
             seen.has_position = has_position;
         }
-        if let Some(at) = position {
+        // A part that was overtaken may hold what a newer list knows to be gone.
+        let overtaken = seen.has_tick.is_newer_than(tick);
+        let gone = |kind: usize| {
+            let bit = 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0));
+            overtaken && seen.has & bit == 0
+        };
+        let position_gone = overtaken && !seen.has_position;
+        checked.retain(|checked| !gone(checked.kind));
+        let Some(seen) = self.seen_mut(slot) else {
+            return Ok(());
+        };
+        if let Some(at) = position.filter(|_| !position_gone) {
             let newer = seen
                 .cell
                 .is_some_and(|(known, _)| known.is_newer_than(tick));
@@ -99,9 +111,10 @@ impl Mirror {
             self.set_value(slot, kind, value)?;
         }
         self.drop_unlisted(slot, tick);
+        let streams = self.kinds.streams();
         if let Some(seen) = self.seen_mut(slot)
             && seen.phase == Phase::Pending
-            && seen.is_complete()
+            && seen.is_complete(streams)
         {
             seen.phase = Phase::Live;
             self.staged.insert(slot);
@@ -127,9 +140,12 @@ impl Mirror {
             self.begin(slot, Seen::new(kinds, generation, tick))?;
             return Ok(true);
         };
-        if seen.generation == generation {
-            // A part of what is here already, or of what left since.
-            return Ok(seen.phase != Phase::Kept && !seen.since.is_newer_than(tick));
+        if seen.phase != Phase::Kept && seen.generation == generation {
+            // A part of what is here already, perhaps overtaken by others.
+            if seen.since.is_newer_than(tick) {
+                seen.since = tick;
+            }
+            return Ok(true);
         }
         if !tick.is_newer_than(seen.since) {
             return Ok(false);
@@ -151,13 +167,15 @@ impl Mirror {
                 self.revive(slot)?;
             }
         } else {
-            let mut fresh = Seen::new(kinds, generation, tick);
-            // The entity stays if it is here: only its state is sent anew.
-            fresh.entity = seen.entity;
             let alive = seen.phase != Phase::Kept;
             let bytes = seen.bytes();
+            let mut fresh = Seen::new(kinds, generation, tick);
+            // Only after its leave arrived can a slot be another's: the entity stays if it is here.
+            fresh.entity = seen.entity;
+            fresh.changed = u64::MAX;
             *seen = fresh;
             self.bytes = self.bytes.saturating_sub(bytes);
+            self.staged.remove(&slot);
             if !alive {
                 self.alive = self.alive.saturating_add(1);
             }
@@ -167,16 +185,19 @@ impl Mirror {
     }
 
     fn begin(&mut self, slot: u32, seen: Seen) -> Result<(), DecodeError> {
-        if self.alive >= self.limits.entities {
-            return Err(too_much("the list of entities", self.limits.entities));
-        }
         let place = usize::try_from(slot).unwrap_or(usize::MAX);
+        let most = self.limits.entities;
+        // Those that left have slots too.
+        if self.alive >= most || place >= most.saturating_mul(2) {
+            return Err(too_much("the list of entities", most));
+        }
         if place >= self.slots.len() {
             self.slots.resize_with(place.saturating_add(1), || None);
         }
         if let Some(entry) = self.slots.get_mut(place) {
+            let alive = usize::from(seen.phase != Phase::Kept);
             *entry = Some(Box::new(seen));
-            self.alive = self.alive.saturating_add(1);
+            self.alive = self.alive.saturating_add(alive);
         }
         Ok(())
     }
@@ -323,14 +344,21 @@ impl Mirror {
 
     /// Removes components that a list of kinds does not name.
     fn drop_unlisted(&mut self, slot: u32, tick: Tick) {
-        let streams = self.kinds.streams();
         let Some(seen) = self.seen_mut(slot) else {
             return;
         };
         if seen.has_tick != tick {
             return;
         }
-        let has = seen.has | streams;
+        let listed = seen.has | u64::from(seen.has_position);
+        let gone = bits(seen.counted & !listed);
+        let gone = gone.filter(|kind| !version(seen, *kind).is_newer_than(tick));
+        let gone = gone.fold(0, |mask, kind| {
+            mask | 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0))
+        });
+        let uncounted = viewhash::slot(slot, gone, |kind| version(seen, kind));
+        seen.counted &= !gone;
+        let has = seen.has;
         let mut dropped = 0_usize;
         let mut changed = 0_u64;
         for (kind, value) in (1_u32..).zip(&mut seen.values) {
@@ -348,7 +376,7 @@ impl Mirror {
                 changed |= bit;
             }
         }
-        if !seen.has_position && seen.position.is_some() {
+        if !seen.has_position {
             seen.position = None;
             seen.position_tick = Some(tick);
             changed |= 1;
@@ -357,6 +385,7 @@ impl Mirror {
         if changed != 0 && seen.phase == Phase::Live {
             self.staged.insert(slot);
         }
+        self.hash ^= uncounted;
         self.bytes = self.bytes.saturating_sub(dropped);
     }
 
@@ -454,6 +483,11 @@ impl Mirror {
         {
             return Ok(());
         }
+        let bit = 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0));
+        if seen.has & bit == 0 && !version.is_newer_than(seen.has_tick) {
+            // It was overtaken by a list that does not name it.
+            return Ok(());
+        }
         let known = seen.assemblies.iter().position(|part| part.kind == kind);
         let stale = known.and_then(|at| seen.assemblies.get(at));
         let (mut added, mut removed) = (0, 0);
@@ -497,21 +531,29 @@ impl Mirror {
         Ok(())
     }
 
-    fn leave(&mut self, tick: Tick, slot: u32, reason: DespawnReason) {
+    fn leave(&mut self, tick: Tick, slot: u32, reason: DespawnReason) -> Result<(), DecodeError> {
         let Some(seen) = self.seen_mut(slot) else {
-            return;
+            // It left before any part of it came: parts that were overtaken must not bring it back.
+            return self.begin(slot, Seen::hollow(tick));
         };
-        if seen.phase == Phase::Kept || seen.since.is_newer_than(tick) {
-            return;
+        if seen.since.is_newer_than(tick) {
+            return Ok(());
+        }
+        if seen.phase == Phase::Kept {
+            seen.since = tick;
+            return Ok(());
         }
         let uncounted = viewhash::slot(slot, seen.counted, |kind| version(seen, kind));
         let complete = seen.phase == Phase::Live;
         seen.counted = 0;
         seen.phase = Phase::Kept;
         seen.since = tick;
+        let parts = seen.assemblies.iter().map(|part| part.bytes.len());
+        let parts = parts.fold(0, usize::saturating_add);
         seen.assemblies.clear();
         seen.past.clear();
         let entity = seen.entity.take();
+        self.bytes = self.bytes.saturating_sub(parts);
         self.hash ^= uncounted;
         self.alive = self.alive.saturating_sub(1);
         self.needs_full.remove(&slot);
@@ -528,20 +570,17 @@ impl Mirror {
                 self.drop_kept(slot, tick);
             }
         }
+        Ok(())
     }
 
     /// Forgets the state of a slot that left for good, but not when it left: a late packet must not
     /// bring it back.
     fn hollow(&mut self, slot: u32) {
-        let kinds = self.kinds.len();
         let Some(seen) = self.seen_mut(slot) else {
             return;
         };
         let bytes = seen.bytes();
-        let mut empty = Seen::new(kinds, seen.generation, seen.since);
-        empty.phase = Phase::Kept;
-        empty.hollow = true;
-        *seen = empty;
+        *seen = Seen::hollow(seen.since);
         self.bytes = self.bytes.saturating_sub(bytes);
     }
 
@@ -555,7 +594,8 @@ impl Mirror {
         }
     }
 
-    fn reset(&mut self, before: Tick) {
+    fn reset(&mut self, before: Tick) -> Result<(), DecodeError> {
+        self.needs_full.clear();
         let slots = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
         for slot in 0..slots {
             let Some(seen) = self.seen(slot) else {
@@ -569,10 +609,11 @@ impl Mirror {
             } else {
                 // As if it had left just before.
                 let tick = Tick::new(before.get().wrapping_sub(1));
-                self.leave(tick, slot, DespawnReason::Left);
+                self.leave(tick, slot, DespawnReason::Left)?;
                 self.hollow(slot);
             }
         }
+        Ok(())
     }
 }
 

@@ -149,7 +149,8 @@ impl NetworkIds {
         self.free.sort_unstable_by(|a, b| b.cmp(a));
 
         let mut queue = core::mem::take(&mut self.queue);
-        queue.sort_unstable();
+        // By index, so that ids do not depend on the order of events.
+        queue.sort_unstable_by_key(|entity| (entity.index_u32(), *entity));
         queue.dedup();
         // Departures first, so that an entity which reuses an index finds its place free.
         for &entity in &queue {

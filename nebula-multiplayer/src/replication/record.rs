@@ -85,7 +85,7 @@ pub enum Record<'a> {
         kept: bool,
         /// Whether the entity has a position.
         has_position: bool,
-        /// Bits of the kinds that the entity has, without position and streams.
+        /// Bits of the kinds that the entity has, without the position.
         has: u64,
         /// Its position, if this part carries it.
         position: Option<WorldPosition>,
@@ -277,7 +277,7 @@ impl<'a> Records<'a> {
         };
         let has = self.mask()?;
         let sent = self.mask()?;
-        if has & 1 != 0 || sent & !has != 0 || has & self.kinds.streams() != 0 {
+        if has & 1 != 0 || sent & !has != 0 || sent & self.kinds.streams() != 0 {
             return Err(DecodeError::NotAllowed("components that a spawn has not"));
         }
         let mut components = Vec::new();

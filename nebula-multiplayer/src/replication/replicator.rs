@@ -19,7 +19,7 @@ use super::scan::{Scan, Scanner, each_changed};
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::{Shared, Subscriber};
-use super::viewer::{News, Viewer};
+use super::viewer::{News, Phase, Viewer};
 use crate::interest::{ExitReason, Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
 
@@ -135,7 +135,7 @@ impl Replicator {
     pub(crate) fn tick(&mut self, world: &mut World, interest: &Interest, tick: Tick) {
         self.shared.tick = tick;
         self.watch(world);
-        self.settle_news(tick);
+        self.settle_news();
         let gone = self.take_ids(world);
         self.collect(world);
         self.follow_views(world, interest, &gone);
@@ -179,8 +179,7 @@ impl Replicator {
         if let Some(viewer) = &mut self.viewers[table_index(*number)] {
             viewer.acked(packet, &self.shared, &mut self.news);
         }
-        let tick = self.shared.tick;
-        self.settle_news(tick);
+        self.settle_news();
     }
 
     /// Notes that a packet is lost.
@@ -218,6 +217,43 @@ impl Replicator {
     /// Returns the hash of what the acknowledgements so far prove delivered.
     pub(crate) fn view_hash(&self, client: ClientId) -> u64 {
         self.viewer(client).map_or(0, |viewer| viewer.hash)
+    }
+
+    /// Returns the slot that a client knows an entity by.
+    pub(crate) fn slot_of(&self, client: ClientId, id: NetworkId) -> Option<u32> {
+        self.viewer(client)?.by_id.get(&id).copied()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn versions(&self, client: ClientId, slot: u32) -> Vec<(usize, Tick)> {
+        let slots = &self.viewer(client).expect("a client").slots;
+        slots
+            .get(table_index(slot))
+            .map_or(Vec::new(), super::viewer::Slot::versions)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn describe_slot(&self, client: ClientId, slot: u32) -> String {
+        format!(
+            "{:?}",
+            self.viewer(client)
+                .expect("a client")
+                .slots
+                .get(table_index(slot))
+        )
+    }
+
+    /// Returns what is known of an entity, for the message of a failed test.
+    #[cfg(test)]
+    pub(crate) fn describe(&self, client: ClientId, id: NetworkId) -> String {
+        let Some(viewer) = self.viewer(client) else {
+            return "no such client".into();
+        };
+        let slot = viewer
+            .by_id
+            .get(&id)
+            .map(|slot| &viewer.slots[table_index(*slot)]);
+        format!("{slot:?}")
     }
 
     /// Returns whether something is due for a client.
@@ -377,10 +413,7 @@ impl Replicator {
         for subscriber in &self.shared.store(place).subscribers {
             if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
                 viewer.mark(subscriber.slot, bits, tick);
-                if listed
-                    && viewer.slots[table_index(subscriber.slot)].phase
-                        == super::viewer::Phase::Spawning
-                {
+                if listed && viewer.slots[table_index(subscriber.slot)].phase == Phase::Spawning {
                     viewer.mark_notice(subscriber.slot, tick);
                 }
             }
@@ -496,9 +529,6 @@ impl Replicator {
         let store = self.shared.store(viewer.slot(slot).store);
         let owned = store.owner == Some(viewer.client);
         viewer.slot(slot).allowed = allowed(self.shared.kinds.owner_only(), owned);
-        if viewer.own == Some(id) {
-            viewer.own_signal.due = true;
-        }
     }
 
     /// Has references to an entity sent again to a client that just learned of it, or lost it.
@@ -515,22 +545,20 @@ impl Replicator {
         }
     }
 
-    fn settle_news(&mut self, tick: Tick) {
+    fn settle_news(&mut self) {
         let mut news = core::mem::take(&mut self.news);
         for (number, slot) in news.known.drain(..) {
             self.mark_holders(number, slot);
-            if let Some(viewer) = &mut self.viewers[table_index(number)] {
-                let id = viewer.slot(slot).id;
-                if viewer.own == Some(id) {
-                    viewer.own_signal.due = true;
-                }
+            if let Some(viewer) = &mut self.viewers[table_index(number)]
+                && viewer.own == Some(viewer.slots[table_index(slot)].id)
+            {
+                viewer.own_signal.due = true;
             }
         }
         for (number, slot) in news.freed.drain(..) {
             self.unsubscribe(number, &[slot]);
         }
         self.news = news;
-        let _ = tick;
     }
 
     fn expire(&mut self, tick: Tick) {

@@ -33,6 +33,8 @@ pub(crate) struct Moving {
     pub(crate) at: WorldPosition,
     pub(crate) low: [u32; 3],
     pub(crate) tick: Tick,
+    /// Since when it has a position.
+    since: Tick,
     pub(crate) cell: Cell,
     /// Since when it is in that cell.
     pub(crate) cell_tick: Tick,
@@ -49,6 +51,7 @@ impl Moving {
             at,
             low,
             tick,
+            since: tick,
             cell: Cell::of(&at),
             cell_tick: tick,
             place: position::place_bytes(position::place_of(&at)),
@@ -78,7 +81,10 @@ impl Moving {
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
     pub(crate) references: Vec<Option<Entity>>,
+    /// When it last changed.
     pub(crate) tick: Tick,
+    /// When it came.
+    since: Tick,
 }
 
 /// What is known of one entity.
@@ -101,6 +107,15 @@ impl Store {
     /// Returns the encoded component of a kind; it means something only while `has` says so.
     pub(crate) fn encoded(&self, kind: usize) -> &Encoded {
         &self.encoded[kind - 1]
+    }
+
+    /// Returns since when it has a kind.
+    pub(crate) fn since(&self, kind: usize) -> Tick {
+        match (&self.position, kind) {
+            (Some(position), 0) => position.since,
+            (None, 0) => self.has_tick,
+            _ => self.encoded[kind - 1].since,
+        }
     }
 
     /// Returns when a kind last changed, its removal included.
@@ -355,6 +370,7 @@ impl Shared {
             return 0;
         }
         if had != present {
+            encoded.since = tick;
             store.has ^= bit;
             store.has_tick = tick;
         }

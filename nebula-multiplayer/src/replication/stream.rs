@@ -5,7 +5,7 @@ use super::viewer::{Phase, Viewer};
 use crate::Tick;
 
 /// Bytes of one fragment: several share a packet with other things.
-pub(crate) const FRAGMENT: usize = 512;
+pub(crate) const FRAGMENT: usize = 256;
 
 /// A large component on its way to one client.
 #[derive(Debug)]

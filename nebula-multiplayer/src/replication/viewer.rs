@@ -79,8 +79,14 @@ pub(crate) struct Slot {
     pub(crate) kinds: Vec<Progress>,
     /// Fragments of streams.
     pub(crate) streams: Vec<super::stream::Sending>,
+    /// The newest list of kinds that was acknowledged in this life.
+    list: Option<(Tick, u64)>,
+    /// Everything is sent anew since a reset.
+    anew: bool,
     /// Bits of the kinds that count in the view hash.
     counted: u64,
+    /// What they add to it.
+    mixed: u64,
     /// The life whose parts count in the view hash.
     counted_life: u32,
 }
@@ -106,7 +112,10 @@ impl Slot {
             notice_progress: Progress::default(),
             kinds: vec![Progress::default(); kinds - 1],
             streams: Vec::new(),
+            list: None,
+            anew: false,
             counted: 0,
+            mixed: 0,
             counted_life: 0,
         }
     }
@@ -130,6 +139,13 @@ impl Slot {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn versions(&self) -> Vec<(usize, Tick)> {
+        bits(self.counted)
+            .map(|kind| (kind, state_tick(self, kind)))
+            .collect()
+    }
+
     /// Whether the client may be told of this entity's state at all.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Spawning | Phase::Live)
@@ -144,6 +160,8 @@ pub(crate) struct Sent {
     pub(crate) bits: u64,
     pub(crate) cell: bool,
     pub(crate) notice: bool,
+    /// The list of kinds, if it is a spawn.
+    pub(crate) list: u64,
 }
 
 /// A packet that is neither acknowledged nor lost.
@@ -185,6 +203,8 @@ pub(crate) struct Viewer {
     pub(crate) own: Option<NetworkId>,
     pub(crate) own_signal: Signal,
     pub(crate) reset: Option<(Tick, Signal)>,
+    /// Slots that are awaited since a reset.
+    anew: usize,
     pub(crate) areas: Vec<Area>,
     pub(crate) shown: usize,
     pub(crate) plan: super::plan::Plan,
@@ -215,6 +235,7 @@ impl Viewer {
             own: None,
             own_signal: Signal::default(),
             reset: None,
+            anew: 0,
             areas: Vec::new(),
             shown: 0,
             plan: super::plan::Plan::default(),
@@ -231,12 +252,15 @@ impl Viewer {
     /// Marks kinds of a slot as due.
     #[inline]
     pub(crate) fn mark(&mut self, slot: u32, mask: u64, tick: Tick) {
+        let allowed = self.slots[table_index(slot)].allowed;
+        self.mark_any(slot, mask & allowed, tick);
+    }
+
+    /// Marks kinds of a slot as due, those included that the client must be told are gone.
+    #[inline]
+    fn mark_any(&mut self, slot: u32, mask: u64, tick: Tick) {
         let state = &mut self.slots[table_index(slot)];
-        if !matches!(state.phase, Phase::Spawning | Phase::Live) {
-            return;
-        }
-        let mask = mask & state.allowed;
-        if mask == 0 {
+        if mask == 0 || !matches!(state.phase, Phase::Spawning | Phase::Live) {
             return;
         }
         if state.dirty == 0 && !state.notice {
@@ -267,6 +291,10 @@ impl Viewer {
             state.phase = Phase::Waiting;
             if state.complete {
                 state.kept = true;
+                // The client dropped what it had of unfinished ones.
+                state
+                    .streams
+                    .retain(|stream| stream.done.iter().all(|done| *done));
             } else {
                 state.forget();
             }
@@ -315,6 +343,7 @@ impl Viewer {
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);
+        self.renewed(slot);
         self.shown -= 1;
         self.dirty.clear(slot);
         if unseen {
@@ -425,37 +454,55 @@ impl Viewer {
         stats.spawns += 1;
     }
 
-    /// Sends everything anew, as to a client that joins.
+    /// Sends everything anew. When the client has it, it is told to drop whatever is older.
     pub(crate) fn reset(&mut self, tick: Tick, freed: &mut Vec<u32>) {
         self.flights.clear();
         self.dormant.clear();
         self.waiting.clear();
         self.dirty.clear_all();
         self.hash = 0;
+        self.anew = 0;
         for slot in 0..u32::try_from(self.slots.len()).unwrap_or(0) {
             let state = self.slot(slot);
             state.counted = 0;
+            state.mixed = 0;
             state.life = state.life.wrapping_add(1);
             state.dirty = 0;
             state.notice = false;
             state.forget();
             match state.phase {
                 Phase::Free => {}
-                Phase::Leaving(_) | Phase::Dormant => {
+                Phase::Dormant => {
                     self.free_slot(slot);
                     freed.push(slot);
                 }
+                // Not free before its leave arrived: the client would take the next for the same.
+                Phase::Leaving(_) => self.mark_notice(slot, tick),
                 Phase::Waiting | Phase::Spawning | Phase::Live => {
                     state.phase = Phase::Waiting;
+                    state.touched = true;
+                    state.anew = true;
+                    self.anew += 1;
                     self.waiting.push(slot);
                 }
             }
         }
-        self.reset = Some((tick, Signal { due: true, sent: 0 }));
-        self.own_signal = Signal {
-            due: self.own.is_some(),
-            sent: 0,
-        };
+        let due = self.anew == 0;
+        self.reset = Some((tick, Signal { due, sent: 0 }));
+        self.own_signal = Signal { due: true, sent: 0 };
+    }
+
+    /// Notes that a slot is no longer awaited since a reset.
+    fn renewed(&mut self, slot: u32) {
+        let state = self.slot(slot);
+        if core::mem::take(&mut state.anew) {
+            self.anew -= 1;
+            if self.anew == 0
+                && let Some((_, signal)) = &mut self.reset
+            {
+                signal.due = true;
+            }
+        }
     }
 
     /// The client lost what it kept of a slot: everything about it is sent anew.
@@ -499,10 +546,23 @@ impl Viewer {
         self.slot(slot).allowed = allowed;
     }
 
+    /// Returns the slot of the client's own entity, or that it has none, if it is time to say so.
+    pub(crate) fn own_due(&self) -> Option<Option<u32>> {
+        if !self.own_signal.due {
+            return None;
+        }
+        let Some(id) = self.own else {
+            return Some(None);
+        };
+        let slot = *self.by_id.get(&id)?;
+        let live = self.slots[table_index(slot)].phase == Phase::Live;
+        live.then_some(Some(slot))
+    }
+
     /// Whether anything is due.
     pub(crate) fn wants_to_send(&self) -> bool {
         !self.dirty.is_empty()
-            || self.own_signal.due
+            || self.own_due().is_some()
             || self.reset.as_ref().is_some_and(|(_, signal)| signal.due)
     }
 
@@ -545,29 +605,49 @@ impl Viewer {
             return;
         }
         if let Phase::Leaving(reason) = state.phase {
-            self.hash ^= viewhash::slot(number, state.counted, |kind| state_tick(state, kind));
+            self.hash ^= core::mem::take(&mut state.mixed);
             state.counted = 0;
             self.leave_acked(number, reason, tick, news);
             return;
         }
         if state.counted_life != state.life {
             // The first part of a new life: the client starts counting anew.
-            self.hash ^= viewhash::slot(number, state.counted, |kind| state_tick(state, kind));
+            self.hash ^= core::mem::take(&mut state.mixed);
             state.counted = 0;
             state.counted_life = state.life;
+            state.list = None;
         }
-        for kind in bits(sent.bits) {
+        if sent.notice
+            && !state
+                .list
+                .is_some_and(|(known, _)| known.is_newer_than(tick))
+        {
+            state.list = Some((tick, sent.list));
+            // What the list does not name is gone; the client drops it too.
+            let gone = state.counted & !sent.list;
+            let gone = bits(gone).filter(|kind| !state_tick(state, *kind).is_newer_than(tick));
+            let gone = gone.fold(0, |mask, kind| mask | 1_u64 << kind);
+            let mixed = viewhash::slot(number, gone, |kind| state_tick(state, kind));
+            self.hash ^= mixed;
+            state.mixed ^= mixed;
+            state.counted &= !gone;
+        }
+        let overtaken = state.list.filter(|(known, _)| known.is_newer_than(tick));
+        let listed = overtaken.map_or(u64::MAX, |(_, list)| list);
+        for kind in bits(sent.bits & listed) {
             let bit = 1_u64 << kind;
             let before = state.progress(kind).acked;
             if before.is_some_and(|before| before.is_newer_than(tick)) && state.counted & bit != 0 {
                 continue;
             }
+            let mut mixed = viewhash::entry(number, kind, tick);
             if state.counted & bit != 0 {
-                self.hash ^= viewhash::entry(number, kind, before.unwrap_or_default());
+                mixed ^= viewhash::entry(number, kind, before.unwrap_or_default());
             }
             state.counted |= bit;
             state.progress(kind).acked = Some(tick);
-            self.hash ^= viewhash::entry(number, kind, tick);
+            self.hash ^= mixed;
+            state.mixed ^= mixed;
         }
         if sent.cell && !state.cell.is_some_and(|known| known.is_newer_than(tick)) {
             state.cell = Some(tick);
@@ -598,7 +678,11 @@ impl Viewer {
             .acked
             .is_some_and(|acked| !store.has_tick.is_newer_than(acked));
         let has = store.has & state.allowed & !shared.kinds.streams();
-        let known = bits(has).all(|kind| state.progress(kind).acked.is_some());
+        // What was acknowledged before a kind came anew says nothing about it.
+        let known = bits(has).all(|kind| {
+            let acked = state.progress(kind).acked;
+            acked.is_some_and(|acked| !store.since(kind).is_newer_than(acked))
+        });
         if !listed || !known {
             return;
         }
@@ -609,6 +693,7 @@ impl Viewer {
         state.kept = false;
         state.notice_progress = Progress::default();
         let streams = store.has & state.allowed & shared.kinds.streams();
+        self.renewed(number);
         self.mark(number, streams, shared.tick);
         if self.slot(number).dirty == 0 {
             self.dirty.clear(number);
@@ -662,7 +747,8 @@ impl Viewer {
                 }
             }
             let notice = sent.notice && state.notice_progress.sent == packet + 1;
-            self.mark(sent.slot, mask, tick);
+            // A removal of what the client may see no longer is sent again as well.
+            self.mark_any(sent.slot, mask, tick);
             if notice {
                 self.mark_notice(sent.slot, tick);
             }

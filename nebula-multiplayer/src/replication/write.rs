@@ -125,7 +125,7 @@ impl Viewer {
         } else {
             self.write_planned(shared, &mut body, packet);
         }
-        let own = self.write_own(shared, &mut body, packet);
+        let own = self.write_own(&mut body, packet);
         self.finish(shared, body, packet, own, reset)
     }
 
@@ -278,6 +278,7 @@ impl Viewer {
             bits: 0,
             cell: false,
             notice: true,
+            list: 0,
         });
     }
 
@@ -291,12 +292,13 @@ impl Viewer {
     ) -> bool {
         let state = &self.slots[table_index(slot)];
         let store = shared.store(state.store);
-        let has = store.has & state.allowed & !shared.kinds.streams();
+        let list = store.has & state.allowed;
+        let has = list & !shared.kinds.streams();
         let due = state.dirty & has;
         let mut sent = due;
         let mark = body.mark();
         loop {
-            self.put_spawn(shared, body, slot, has, sent);
+            self.put_spawn(shared, body, slot, list, sent);
             if body.keep(mark) {
                 break;
             }
@@ -332,11 +334,12 @@ impl Viewer {
             bits: sent,
             cell: sent & 1 != 0,
             notice: true,
+            list,
         });
         true
     }
 
-    fn put_spawn(&self, shared: &Shared, body: &mut Body<'_>, slot: u32, has: u64, sent: u64) {
+    fn put_spawn(&self, shared: &Shared, body: &mut Body<'_>, slot: u32, list: u64, sent: u64) {
         let state = &self.slots[table_index(slot)];
         let store = shared.store(state.store);
         body.control(slot, op::SPAWN);
@@ -353,7 +356,7 @@ impl Viewer {
             body.cell(moving);
             body.out.extend_from_slice(&moving.place);
         }
-        put_varint(body.out, has & !1);
+        put_varint(body.out, list & !1);
         put_varint(body.out, sent & !1);
         for kind in bits(sent & !1) {
             self.put_payload(shared, store, kind, body.out);
@@ -401,6 +404,7 @@ impl Viewer {
                 bits: due,
                 cell,
                 notice: false,
+                list: 0,
             });
         }
         let streams = self.slots[table_index(slot)].dirty & shared.kinds.streams();
@@ -551,6 +555,7 @@ impl Viewer {
                     bits: bit,
                     cell: false,
                     notice: false,
+                    list: 0,
                 });
             }
             return;
@@ -623,23 +628,15 @@ impl Viewer {
         true
     }
 
-    /// Says which entity is the client's own, once it has it. It comes last and may step back to a
-    /// lower slot, so it names its slot anew.
-    fn write_own(&mut self, shared: &Shared, body: &mut Body<'_>, packet: u64) -> bool {
-        if !self.own_signal.due {
+    /// Says which entity is the client's own, once it has it. It comes last and may name a lower
+    /// slot than the record before.
+    fn write_own(&mut self, body: &mut Body<'_>, packet: u64) -> bool {
+        let Some(own) = self.own_due() else {
             return false;
-        }
-        let _ = shared;
-        let slot = match self.own {
-            None => None,
-            Some(id) => match self.by_id.get(&id) {
-                Some(&slot) if self.slots[table_index(slot)].phase == Phase::Live => Some(slot),
-                _ => return false,
-            },
         };
         let mark = body.mark();
         put_varint(body.out, FORM_CONTROL);
-        match slot {
+        match own {
             Some(slot) => {
                 body.out.push(op::YOURS);
                 put_varint(body.out, u64::from(slot));
