@@ -157,25 +157,46 @@ impl Interest {
     /// assert_eq!(interest.facts(id), Some(Facts::at(to)));
     /// ```
     pub fn move_batch(&mut self, moves: &[(NetworkId, WorldPosition)]) -> usize {
-        let mut unknown = 0;
-        self.moves.resize_with(self.entities.groups.len(), Vec::new);
+        let (mut unknown, mut loose) = (0, false);
         for (id, to) in moves {
             let Some(slot) = self.entities.slot(*id).copied() else {
                 unknown += 1;
                 continue;
             };
-            let Some((from, reach_mm)) = self.entities.near_facts(*id, &slot) else {
+            let Some(reach_mm) = self.entities.near_reach(&slot) else {
                 self.move_loose(*id, *to);
+                loose = true;
                 continue;
             };
-            if from != *to {
+            // Whoever is in no set leaves none, so its old place, which is slow to find, matters not.
+            if slot.is_seen()
+                && let Some((from, _)) = self.entities.near_facts(*id, &slot)
+            {
+                if from == *to {
+                    continue;
+                }
                 self.clients.touch_near(&from, reach_mm);
-                self.clients.touch_near(to, reach_mm);
                 if let Some(owner) = self.entities.extra(&slot).owner {
                     self.touch_if_capped(owner);
                 }
             }
-            if let Some(group) = self.entities.group(&slot) {
+            self.clients.touch_near(to, reach_mm);
+        }
+        match self.entities.groups.as_mut_slice() {
+            [group] if !loose => {
+                group.index.update_batch(moves);
+            }
+            _ => self.move_in_groups(moves),
+        }
+        unknown
+    }
+
+    /// Hands each index the moves of its entities.
+    fn move_in_groups(&mut self, moves: &[(NetworkId, WorldPosition)]) {
+        self.moves.resize_with(self.entities.groups.len(), Vec::new);
+        for (id, to) in moves {
+            let slot = self.entities.slot(*id);
+            if let Some(group) = slot.and_then(|slot| self.entities.group(slot)) {
                 self.moves[group].push((*id, *to));
             }
         }
@@ -183,7 +204,6 @@ impl Interest {
             group.index.update_batch(moves);
             moves.clear();
         }
-        unknown
     }
 
     /// Moves an entity that no index holds.
@@ -203,7 +223,6 @@ impl Interest {
                     ..facts
                 },
             );
-            self.moves.resize_with(self.entities.groups.len(), Vec::new);
             return;
         }
         self.entities.set_loose_position(id, to);
@@ -294,6 +313,9 @@ impl Interest {
         if let Some(client) = clients.all[slot as usize].take() {
             for cells in &client.cells {
                 clients.grid.remove(slot, cells);
+            }
+            for id in client.set.iter() {
+                self.entities.count_seen(id, false);
             }
         }
         if clients.is_waiting[slot as usize] {

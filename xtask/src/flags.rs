@@ -86,7 +86,7 @@ pub(crate) struct Bench {
 /// The package of xtask/peers, whose benchmarks are binaries.
 pub(crate) const PEERS: &str = "nebula-peers";
 
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 5] = [
     Bench {
         name: "math",
         package: "nebula-math",
@@ -101,6 +101,10 @@ const BENCHES: [Bench; 4] = [
     },
     Bench {
         name: "peers",
+        package: PEERS,
+    },
+    Bench {
+        name: "interest",
         package: PEERS,
     },
 ];

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), nebula_math::MetersError>(())
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[component(summary_tick)]
 #[serde(try_from = "UncheckedArea")]
 pub struct InterestArea {
     /// The radius in metres.
@@ -80,6 +81,7 @@ impl TryFrom<UncheckedArea> for InterestArea {
 /// # Ok::<(), nebula_math::MetersError>(())
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[component(summary_tick)]
 pub struct InterestMargin {
     /// The margin in metres.
     pub margin: f64,

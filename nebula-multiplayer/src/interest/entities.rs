@@ -1,5 +1,6 @@
 //! What is known of the entities, and the indexes that find those which are near.
 
+use core::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nebula_coords::SpatialIndex;
@@ -11,14 +12,18 @@ use crate::{ClientId, NetworkId};
 const PAGE: usize = 1_024;
 const NO_GROUP: u8 = u8::MAX;
 const NO_EXTRA: u32 = u32::MAX;
+/// Nobody knows how many sets hold it, so it counts as seen.
+const UNCOUNTED: u32 = u32::MAX;
 
-/// What every entity has, in 16 bytes.
+/// What every entity has, in 20 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     generation: u32,
     pub(super) layers: Layers,
     /// What few entities have: an index into `extras`.
     extra: u32,
+    /// How many sets hold it. While that is none, nobody need hear that it left its place.
+    seen: u32,
     /// The index that holds it.
     group: u8,
     pub(super) rule: Rule,
@@ -31,6 +36,7 @@ const VACANT: Slot = Slot {
     generation: 0,
     layers: Layers::NONE,
     extra: NO_EXTRA,
+    seen: 0,
     group: NO_GROUP,
     rule: Rule::Never,
     stored: false,
@@ -76,6 +82,14 @@ pub(super) struct Entities {
     pub(super) owned: BTreeMap<ClientId, BTreeSet<NetworkId>>,
     pub(super) children: BTreeMap<NetworkId, BTreeSet<NetworkId>>,
     pub(super) len: usize,
+}
+
+impl Slot {
+    /// Returns whether a set may hold the entity.
+    #[inline]
+    pub(super) fn is_seen(&self) -> bool {
+        self.seen > 0
+    }
 }
 
 impl Entities {
@@ -124,16 +138,34 @@ impl Entities {
         }
     }
 
+    /// Notes that a set holds an entity from now on, or no longer.
+    pub(super) fn count_seen(&mut self, id: NetworkId, enters: bool) {
+        let slot = self.entry(id.index());
+        if slot.generation == id.generation() && slot.seen != UNCOUNTED {
+            slot.seen = if enters {
+                slot.seen + 1
+            } else {
+                slot.seen.saturating_sub(1)
+            };
+        }
+    }
+
+    /// Returns the reach of an entity that is relevant by nearness.
+    #[inline]
+    pub(super) fn near_reach(&self, slot: &Slot) -> Option<u128> {
+        let group = &self.groups[self.group(slot)?];
+        Some(if group.class == 0 {
+            0
+        } else {
+            self.extra(slot).reach_mm
+        })
+    }
+
     /// Returns position and reach of an entity that is relevant by nearness, which is to say indexed.
     #[inline]
     pub(super) fn near_facts(&self, id: NetworkId, slot: &Slot) -> Option<(WorldPosition, u128)> {
         let group = &self.groups[self.group(slot)?];
-        let reach = if group.class == 0 {
-            0
-        } else {
-            self.extra(slot).reach_mm
-        };
-        Some((group.index.get(id)?, reach))
+        Some((group.index.get(id)?, self.near_reach(slot)?))
     }
 
     pub(super) fn facts(&self, id: NetworkId) -> Option<Facts> {
@@ -182,10 +214,17 @@ impl Entities {
         }
         self.len += usize::from(before.is_none());
         let slot = self.entry(id.index());
+        let seen = match id.generation().cmp(&slot.generation) {
+            Ordering::Equal => slot.seen,
+            Ordering::Greater => 0,
+            // An id that comes back from the dead may still be in sets.
+            Ordering::Less => UNCOUNTED,
+        };
         *slot = Slot {
             generation: id.generation(),
             layers: facts.layers,
             extra,
+            seen,
             group,
             rule: facts.rule,
             stored: true,
@@ -203,9 +242,12 @@ impl Entities {
         if extra != NO_EXTRA {
             self.free_extras.push(extra);
         }
-        let is_parent = self.entry(id.index()).is_parent;
-        *self.entry(id.index()) = Slot {
-            is_parent,
+        let slot = self.entry(id.index());
+        // Sets hold it until the next update.
+        *slot = Slot {
+            generation: slot.generation,
+            seen: slot.seen,
+            is_parent: slot.is_parent,
             ..VACANT
         };
         self.len -= 1;

@@ -6,15 +6,16 @@ mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bevy_ecs::change_detection::Ref;
+use bevy_ecs::change_detection::{ContiguousRef, Ref};
+use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
-use bevy_ecs::query::With;
+use bevy_ecs::query::{ArchetypeFilter, With, Without};
 use bevy_ecs::system::{Query, SystemState};
 use bevy_ecs::world::{World, WorldId};
 use nebula_math::{MetersError, WorldPosition};
 
 use super::area::meters;
-use super::{Interest, InterestArea, InterestConfig, UpdateReport};
+use super::{Interest, InterestArea, InterestConfig, InterestMargin, UpdateReport};
 use crate::replication::{NetworkIds, Replicate, each_changed};
 use crate::{ClientId, NetworkId};
 use centers::Eyes;
@@ -67,14 +68,25 @@ pub struct SpatialInterestSystem {
     clients: BTreeMap<ClientId, Eyes>,
     /// Entities that watch for a client.
     watching: BTreeMap<Entity, ClientId>,
-    world: Option<(WorldId, SystemState<Moved>)>,
+    world: Option<(WorldId, SystemState<Values>)>,
+    /// Whether areas may differ from those last read, whatever the world says.
+    stale: bool,
     issues: Vec<InterestIssue>,
     moves: Vec<(NetworkId, WorldPosition)>,
     /// Followers without a parent, whose position plays no part however they move.
     orphans: BTreeSet<NetworkId>,
 }
 
-type Moved = Query<'static, 'static, (Entity, Ref<'static, WorldPosition>), With<Replicate>>;
+type Rows<C, F> = Query<'static, 'static, (Entity, Ref<'static, C>), F>;
+
+/// Everything that is found by change ticks: positions of replicated entities and of others (which may
+/// watch for a client), radii and margins.
+type Values = (
+    Rows<WorldPosition, With<Replicate>>,
+    Rows<WorldPosition, Without<Replicate>>,
+    Rows<InterestArea, ()>,
+    Rows<InterestMargin, ()>,
+);
 
 /// A length that did not take effect; see [`SpatialInterestSystem::issues`].
 ///
@@ -127,6 +139,7 @@ impl SpatialInterestSystem {
             clients: BTreeMap::new(),
             watching: BTreeMap::new(),
             world: None,
+            stale: true,
             issues: Vec::new(),
             moves: Vec::new(),
             orphans: BTreeSet::new(),
@@ -147,11 +160,13 @@ impl SpatialInterestSystem {
     pub fn set_config(&mut self, config: InterestConfig) -> Result<(), MetersError> {
         self.radius_mm = config.radius_mm()?;
         self.config = config;
+        self.stale = true;
         Ok(())
     }
 
     /// Adds a client, without a player, and returns whether it is new.
     pub fn add_client(&mut self, interest: &mut Interest, client: ClientId) -> bool {
+        self.stale = true;
         let mut eyes = Eyes::default();
         eyes.watchers = self.watchers_of(client);
         self.clients.entry(client).or_insert(eyes);
@@ -166,6 +181,7 @@ impl SpatialInterestSystem {
 
     /// Says which entity a client's first area lies around, and returns whether the client is known.
     pub fn set_player(&mut self, client: ClientId, player: Option<Entity>) -> bool {
+        self.stale = true;
         let eyes = self.clients.get_mut(&client);
         eyes.map(|eyes| eyes.player = player).is_some()
     }
@@ -181,6 +197,7 @@ impl SpatialInterestSystem {
         area: Option<InterestArea>,
     ) -> Result<bool, MetersError> {
         let radius_mm = area.map(|area| meters(area.radius)).transpose()?;
+        self.stale = true;
         let eyes = self.clients.get_mut(&client);
         Ok(eyes.map(|eyes| eyes.radius_mm = radius_mm).is_some())
     }
@@ -204,6 +221,7 @@ impl SpatialInterestSystem {
             self.world = Some((id, SystemState::new(world)));
         }
         let mut queue = watch::take_queue(world);
+        self.stale |= !known || !queue.entities.is_empty() || queue.overflowed;
         self.apply_ids(world, interest, &mut queue.entities);
         self.apply_queue(world, interest, &mut queue.entities);
         if queue.overflowed || !known || is_out_of_step(world, interest) {
@@ -211,7 +229,11 @@ impl SpatialInterestSystem {
         }
         watch::return_queue(world, queue);
         self.apply_moves(world, interest);
-        self.apply_areas(world, interest);
+        // Nothing that areas are made of was written: there is no need to read them.
+        if self.stale {
+            self.apply_areas(world, interest);
+            self.stale = false;
+        }
     }
 
     /// Returns the invalid lengths that were found since this was last asked.
@@ -223,17 +245,22 @@ impl SpatialInterestSystem {
         let Some((_, state)) = &mut self.world else {
             return;
         };
-        let (Ok(rows), Some(ids)) = (state.get(world), world.get_resource::<NetworkIds>()) else {
+        let Ok((rows, others, radii, margins)) = state.get(world) else {
+            return;
+        };
+        let Some(ids) = world.get_resource::<NetworkIds>() else {
             return;
         };
         self.moves.clear();
-        each_changed(&rows, |entity, at| {
+        let scanned = each_changed(&rows, |entity, at| {
             if let Some(id) = ids.of(entity)
                 && !self.orphans.contains(&id)
             {
                 self.moves.push((id, *at));
             }
         });
+        self.stale |=
+            scanned > 0 || may_differ(&others) || may_differ(&radii) || may_differ(&margins);
         interest.move_batch(&self.moves);
     }
 
@@ -250,6 +277,17 @@ impl SpatialInterestSystem {
             self.issues.push(issue);
         }
     }
+}
+
+/// Returns whether a value may have been written since the query last ran; a table whose summary tick is
+/// old costs one comparison.
+fn may_differ<C: Component, F: ArchetypeFilter>(rows: &Query<(Entity, Ref<C>), F>) -> bool {
+    rows.contiguous_iter().map_or(true, |mut tables| {
+        tables.any(|(_, values)| {
+            let (_, ticks) = ContiguousRef::split(values);
+            ticks.summary_tick_is_changed() != Some(false)
+        })
+    })
 }
 
 /// How many issues are kept until somebody asks.

@@ -59,6 +59,12 @@ impl Interest {
                 report.entered += client.transitions.entered.len();
                 report.exited += client.transitions.exited.len();
                 self.changed.push(client.id);
+                for id in &client.transitions.entered {
+                    entities.count_seen(*id, true);
+                }
+                for id in &client.transitions.exited {
+                    entities.count_seen(*id, false);
+                }
             }
             clients.all[slot as usize] = Some(client);
         }

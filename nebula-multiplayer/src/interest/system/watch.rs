@@ -10,7 +10,9 @@ use bevy_ecs::system::ResMut;
 use bevy_ecs::world::World;
 use nebula_math::WorldPosition;
 
-use crate::interest::{FollowsParent, Layers, OwnedBy, Reach, Relevance, Watches};
+use crate::interest::{
+    FollowsParent, InterestArea, InterestMargin, Layers, OwnedBy, Reach, Relevance, Watches,
+};
 
 /// Entries in the queue before the whole world is compared instead: 8 MiB.
 const QUEUE_CAP: usize = 1 << 20;
@@ -37,7 +39,12 @@ pub(super) fn install(world: &mut World) {
         world.register_component::<Watches>(),
         world.register_component::<ChildOf>(),
     ];
-    let position = world.register_component::<WorldPosition>();
+    // Values that came or changed are seen by their change ticks.
+    let values = [
+        world.register_component::<WorldPosition>(),
+        world.register_component::<InterestArea>(),
+        world.register_component::<InterestMargin>(),
+    ];
     let came = Observer::new(|on: On<Insert<()>>, queue: Option<ResMut<FactQueue>>| {
         push(queue, on.entity);
     });
@@ -45,8 +52,7 @@ pub(super) fn install(world: &mut World) {
         push(queue, on.entity);
     });
     world.spawn(came.with_components(components));
-    // A position that came is seen by its change tick.
-    world.spawn(left.with_components(components).with_component(position));
+    world.spawn(left.with_components(components).with_components(values));
 }
 
 /// Takes the queue.
