@@ -64,6 +64,58 @@ fn assert_over(client: &Client, result: &Result<(), Disconnect>) {
     assert!(!client.is_connected());
 }
 
+/// Appends a number of up to 128 bits, seven bits a byte.
+fn put_wide(out: &mut Vec<u8>, mut value: u128) {
+    while value >= 0x80 {
+        out.push(u8::try_from(value & 0x7F).unwrap() | 0x80);
+        value >>= 7;
+    }
+    out.push(u8::try_from(value).unwrap());
+}
+
+#[test]
+fn hostile_25_a_step_over_the_edge_of_the_universe() {
+    // A body that shows slot 0 at x = i128::MAX.
+    let mut spawn = vec![0, 0x03, 0, 1, 1, 1];
+    let region = i128::MAX >> 40;
+    put_wide(&mut spawn, u128::try_from(region).unwrap() << 1);
+    spawn.extend([0, 0]);
+    spawn.extend([0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0]);
+    spawn.extend([0xFF, 0xFF, 0, 0, 0, 0, 0, 0]);
+    let body = Header {
+        body: true,
+        ..Header::default()
+    };
+    // One millimetre on, or back, against the position of the tick before.
+    let step = |x: u8| [1, 0x01, x << 2, x >> 6, 0];
+    let run = |step: [u8; 5]| {
+        let mut client = live();
+        let mut world = World::new();
+        client.receive(&datagram(1, body, &spawn), NOW).unwrap();
+        client.tick(&mut world, NOW);
+        assert_eq!(client.mirrored(), 1);
+        let mut bytes = Vec::new();
+        Header {
+            sequence: 2,
+            tick: Some(7),
+            ..body
+        }
+        .encode(&mut bytes);
+        bytes.extend(step);
+        let result = client.receive(&bytes, NOW);
+        client.tick(&mut world, NOW);
+        let mut positions = world.query::<&nebula_math::WorldPosition>();
+        (result, positions.iter(&world).next().map(|at| at.x))
+    };
+    let (result, _) = run(step(1));
+    let edge = DecodeError::OutOfRange {
+        what: "a step over the edge of the universe",
+    };
+    assert_eq!(result, Err(Disconnect::Bad(edge)));
+    // Back by one: 7 bits of -1.
+    assert_eq!(run(step(0x7F)), (Ok(()), Some(i128::MAX - 1)));
+}
+
 #[test]
 fn hostile_46_frames_of_a_hostile_server() {
     let bad_welcome = |change: fn(&mut Welcome)| {
