@@ -6,10 +6,9 @@ mod common;
 use core::time::Duration;
 
 use bevy_ecs::prelude::*;
-use common::{Chat, Health, Hit, MAX, Pair, Steer, protocol};
+use common::{Health, MAX, Pair, Steer, protocol};
 use nebula_math::WorldPosition;
 use nebula_multiplayer::limits::Limits;
-use nebula_multiplayer::message::ClientFrame;
 use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::session::{
     Acks, Header, InputVerdict, InputWindow, SmallMessage, put_requests,
