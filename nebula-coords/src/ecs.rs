@@ -52,6 +52,16 @@ pub use world::SpatialWorld;
 pub enum NebulaSystems {
     /// Every [`SpatialSpace`] takes in what moved, appeared and left. Readers come after it.
     Index,
+    /// A server finds out who is near each client.
+    Interest,
+    /// A server finds out what changed, and for whom it matters.
+    Collect,
+    /// Bytes leave: transports ask servers and clients for them.
+    Send,
+    /// Bytes arrive: transports hand them to servers and clients.
+    Receive,
+    /// A client's world takes in what arrived.
+    Apply,
 }
 
 /// An entity's place in a table is its index; the generation stays part of the id, so an entity

@@ -12,6 +12,7 @@
 )]
 
 mod apply;
+mod interpolation;
 mod seen;
 mod stage;
 
@@ -23,6 +24,7 @@ use bevy_ecs::entity::Entity;
 use crate::Tick;
 use crate::replication::{DespawnReason, Kinds, Records};
 use crate::wire::DecodeError;
+pub use interpolation::InterpolationBuffer;
 use seen::{Phase, Seen};
 
 /// Marks an entity of a client's world that mirrors one of the server's.
