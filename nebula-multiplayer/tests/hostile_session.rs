@@ -491,3 +491,37 @@ fn hostile_42_a_second_link_of_a_live_client_ends_the_first() {
     assert_eq!(spawned, 1, "one entity");
     assert!(pair.client.own_entity().is_some());
 }
+
+#[test]
+fn a_wrong_view_hash_has_everything_sent_anew_at_most_once_a_second() {
+    let mut raw = Raw::new();
+    raw.pair.spawn_player();
+    for _ in 0..3 {
+        raw.tick();
+    }
+    let resyncs = |raw: &Raw| raw.pair.server.stats(raw.pair.id).unwrap().resyncs;
+    // Nothing is acknowledged, so the right hash is that of nothing.
+    let hash = |view_hash| Header {
+        view_hash: Some(view_hash),
+        ..Header::default()
+    };
+    raw.send(hash(0), &[]).unwrap();
+    assert_eq!(resyncs(&raw), 0);
+    for _ in 0..19 {
+        raw.send(hash(1), &[]).unwrap();
+        raw.tick();
+        assert_eq!(resyncs(&raw), 1);
+    }
+    raw.tick();
+    raw.send(hash(1), &[]).unwrap();
+    assert_eq!(resyncs(&raw), 2, "a second later");
+    // An older datagram speaks of an older state, and is not judged by this one.
+    for _ in 0..30 {
+        raw.tick();
+    }
+    raw.sequence = raw.sequence.wrapping_add(5);
+    raw.send(Header::default(), &[]).unwrap();
+    raw.sequence = raw.sequence.wrapping_sub(3);
+    raw.send(hash(1), &[]).unwrap();
+    assert_eq!(resyncs(&raw), 2);
+}

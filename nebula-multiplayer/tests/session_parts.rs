@@ -58,7 +58,10 @@ fn frames_come_out_whole_however_the_stream_is_cut() {
             let mut seen = Vec::new();
             for piece in [&stream[..first], &stream[first..second], &stream[second..]] {
                 frames
-                    .feed::<DecodeError>(piece, |body| Ok(seen.push(body.to_vec())))
+                    .feed::<DecodeError>(piece, |body| {
+                        seen.push(body.to_vec());
+                        Ok(())
+                    })
                     .unwrap();
             }
             assert_eq!(seen, [vec![7], vec![8, 9, 10], vec![11, 12]]);
