@@ -17,9 +17,9 @@ const LOOK_AHEAD: usize = 8;
 /// Leftovers with an index from here on are sorted instead, so that the table stays below 64 MiB.
 const TABLE_LIMIT: u32 = 1 << 24;
 
-/// Up to this many pairs of leftovers are compared one by one: 20 by 20 take less than the cache
-/// misses of the table.
-const FEW: usize = 4_096;
+/// Up to this many leftovers are compared each with each, which takes less than the cache misses of
+/// the table.
+const FEW: usize = 64;
 
 /// A table from entity index to place in a list (counted from 1; 0 stands for "not in it"), and room
 /// for leftovers. The table is all zero between uses.
@@ -173,7 +173,7 @@ fn common_prefix(a: &[NetworkId], b: &[NetworkId]) -> usize {
     for (x, y) in a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)) {
         if x.iter()
             .zip(y)
-            .fold(0, |differ, (x, y)| differ | apart(*x, *y))
+            .fold(0, |differ, (x, y)| differ | (key(*x) ^ key(*y)))
             != 0
         {
             break;
@@ -186,16 +186,25 @@ fn common_prefix(a: &[NetworkId], b: &[NetworkId]) -> usize {
     at
 }
 
-/// Returns whether a short list holds an id.
-fn has(ids: &[NetworkId], id: NetworkId) -> bool {
-    ids.iter()
-        .fold(false, |found, other| found | (apart(*other, id) == 0))
+/// Returns whether a list of keys holds one; read to the end, which vector registers do faster than
+/// a search that stops.
+fn has(keys: &[u64], key: u64) -> bool {
+    keys.iter()
+        .fold(false, |found, other| found | (*other == key))
 }
 
-/// Returns zero if two ids are the same, without a branch.
+/// Writes the keys of a short list into a buffer.
+fn keys<'a>(ids: &[NetworkId], buffer: &'a mut [u64; FEW]) -> &'a [u64] {
+    for (slot, id) in buffer.iter_mut().zip(ids) {
+        *slot = key(*id);
+    }
+    &buffer[..ids.len().min(FEW)]
+}
+
+/// Returns an id as one number, in the order of its fields in memory: a single load.
 #[inline]
-fn apart(a: NetworkId, b: NetworkId) -> u32 {
-    (a.index() ^ b.index()) | (a.generation() ^ b.generation())
+fn key(id: NetworkId) -> u64 {
+    u64::from(id.index()) | u64::from(id.generation()) << 32
 }
 
 /// Takes from both lists what they share, and appends the rest to `out`.
@@ -207,11 +216,16 @@ fn settle(
 ) {
     out.exited.reserve(before.len());
     out.entered.reserve(now.len());
-    if before.len().saturating_mul(now.len()) <= FEW {
+    if before.is_empty() || now.is_empty() {
+        out.exited.extend_from_slice(before);
+        out.entered.extend_from_slice(now);
+    } else if before.len() <= FEW && now.len() <= FEW {
+        let (mut old, mut new) = ([0; FEW], [0; FEW]);
+        let (old, new) = (keys(before, &mut old), keys(now, &mut new));
         out.exited
-            .extend(before.iter().filter(|id| !has(now, **id)));
+            .extend(before.iter().filter(|id| !has(new, key(**id))));
         out.entered
-            .extend(now.iter().filter(|id| !has(before, **id)));
+            .extend(now.iter().filter(|id| !has(old, key(**id))));
     } else if marks.enter(now) {
         out.exited
             .extend(before.iter().filter(|id| !marks.take(now, **id)));
