@@ -3,6 +3,7 @@
 //! whoever owns it: a setting of the C library, so no contender is changed.
 
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use nebula_peers::machine;
@@ -36,10 +37,12 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
         "\n{NAME}: the same with {}={} for everyone",
         TUNING.0, TUNING.1
     );
+    let start = Instant::now();
     let status = again
         .env(TUNING.0, TUNING.1)
         .stdout(std::process::Stdio::null())
         .status()?;
+    bench.waited += start.elapsed().as_secs_f64();
     ensure!(
         status.success(),
         "the run with huge pages ended with {status}"
