@@ -114,7 +114,9 @@ impl<I: DenseId> SpatialIndex<I> {
         place: Place,
         points: impl ExactSizeIterator<Item = (I, Key)> + Clone,
     ) {
-        self.hang_leaf(Leaf::new(self.cube_of(place), place, points));
+        let mut leaf = Leaf::new(self.cube_of(place), place, points);
+        leaf.find_strays();
+        self.hang_leaf(leaf);
     }
 
     /// Hangs a leaf at its place, where nothing is.
@@ -202,6 +204,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 points.push((id, position_of(&key)));
             }
         }
+        drop(leaf);
         if !points.is_empty() {
             let count = u32::try_from(points.len()).expect("fewer points than ids");
             self.plant(place, &points, 0..count);

@@ -57,37 +57,38 @@ pub(super) struct Leaf<I> {
 }
 
 impl<I: Copy> Leaf<I> {
+    /// Makes a leaf of points in the cube; see `find_strays` for points in its slack.
     pub(super) fn new(
         cube: Cube,
         place: Place,
         points: impl ExactSizeIterator<Item = (I, Key)> + Clone,
     ) -> Self {
+        let keys = points.clone().map(|(_, key)| key);
+        let frame = Frame::of_cube(&cube).unwrap_or_else(|| spanning(keys.clone()));
         let mut leaf = Self {
             cube,
             place,
             restless: false,
             missing: 0,
-            stray: points.clone().fold(0, |most, (_, key)| {
-                most.max(cube.stray(&key).expect("points of a leaf belong there"))
-            }),
+            stray: 0,
             reported: 0,
-            frame: Frame {
-                origin: cube.origin,
-                shift: 0,
-            },
-            ids: points.clone().map(|(id, _)| id).collect(),
+            frame,
+            ids: points.map(|(id, _)| id).collect(),
             blocks: Vec::new(),
-            keys: Vec::new(),
+            keys: if frame.is_exact() {
+                Vec::new()
+            } else {
+                keys.clone().collect()
+            },
         };
-        let keys = points.map(|(_, key)| key);
-        match Frame::of_cube(&cube) {
-            Some(frame) => {
-                leaf.frame = frame;
-                leaf.write_all(keys);
-            }
-            None => leaf.encode(keys.collect()),
-        }
+        leaf.write_all(keys);
         leaf
+    }
+
+    /// Looks for points outside the cube.
+    pub(super) fn find_strays(&mut self) {
+        let stray = |key: &Key| self.cube.stray(key).expect("points belong to their leaf");
+        self.stray = self.points().map(|(_, key)| stray(&key)).max().unwrap_or(0);
     }
 
     /// Makes a leaf of points in the cube, given by their offsets in its frame.
@@ -309,16 +310,7 @@ impl<I: Copy> Leaf<I> {
 
     /// Writes every point anew in a frame that fits the points of a large cube.
     fn encode(&mut self, keys: Vec<Key>) {
-        if let Some((first, rest)) = keys.split_first() {
-            let (mut low, mut high) = (*first, *first);
-            for key in rest {
-                for axis in 0..3 {
-                    low[axis] = low[axis].min(key[axis]);
-                    high[axis] = high[axis].max(key[axis]);
-                }
-            }
-            self.frame = Frame::spanning(&low, &high);
-        }
+        self.frame = spanning(keys.iter().copied());
         self.write_all(keys.iter().copied());
         self.keys = if self.frame.is_exact() {
             Vec::new()
@@ -384,4 +376,17 @@ impl<I: Copy> Leaf<I> {
         }
         Ok(())
     }
+}
+
+/// Returns a frame that holds some keys.
+fn spanning(mut keys: impl Iterator<Item = Key>) -> Frame {
+    let first = keys.next().unwrap_or_default();
+    let (mut low, mut high) = (first, first);
+    for key in keys {
+        for axis in 0..3 {
+            low[axis] = low[axis].min(key[axis]);
+            high[axis] = high[axis].max(key[axis]);
+        }
+    }
+    Frame::spanning(&low, &high)
 }
