@@ -158,32 +158,38 @@ fn walk(
 }
 
 fn find(ids: &[NetworkId], id: NetworkId) -> Option<usize> {
-    let ahead = &ids[..ids.len().min(LOOK_AHEAD)];
-    ahead.iter().position(|other| *other == id)
+    let Some(ahead) = ids.first_chunk::<LOOK_AHEAD>() else {
+        return ids.iter().position(|other| *other == id);
+    };
+    first(ahead.map(|other| key(other) == key(id)))
 }
 
 /// Returns how many first ids are the same.
 #[inline]
 fn common_prefix(a: &[NetworkId], b: &[NetworkId]) -> usize {
-    const BLOCK: usize = 8;
     let len = a.len().min(b.len());
-    let (a, b) = (&a[..len], &b[..len]);
-    let mut at = 0;
-    // Whole blocks first: without an early exit inside, they are compared by vector registers.
-    for (x, y) in a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)) {
-        if x.iter()
-            .zip(y)
-            .fold(0, |differ, (x, y)| differ | (key(*x) ^ key(*y)))
-            != 0
-        {
-            break;
+    let (mut at, (mut a, mut b)) = (0, (&a[..len], &b[..len]));
+    // Whole blocks first: without an exit inside, vector registers compare them.
+    while let (Some((x, more)), Some((y, others))) = (
+        a.split_first_chunk::<LOOK_AHEAD>(),
+        b.split_first_chunk::<LOOK_AHEAD>(),
+    ) {
+        let differ = core::array::from_fn(|i| key(x[i]) != key(y[i]));
+        if let Some(place) = first(differ) {
+            return at + place;
         }
-        at += BLOCK;
+        (at, a, b) = (at + LOOK_AHEAD, more, others);
     }
-    while at < len && a[at] == b[at] {
-        at += 1;
-    }
-    at
+    at + a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+/// Returns the place of the first `true`.
+#[inline]
+fn first(list: [bool; LOOK_AHEAD]) -> Option<usize> {
+    let bits = (0..)
+        .zip(list)
+        .fold(0_u32, |bits, (i, is)| bits | u32::from(is) << i);
+    (bits != 0).then(|| bits.trailing_zeros() as usize)
 }
 
 /// Returns whether a list of keys holds one; read to the end, which vector registers do faster than
