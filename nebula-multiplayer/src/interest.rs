@@ -138,6 +138,11 @@ impl Interest {
         self.len() == 0
     }
 
+    /// Returns how often the sets were brought up to date.
+    pub(crate) fn rounds(&self) -> u64 {
+        self.clients.round
+    }
+
     /// Returns every stored id, in the order of the indexes.
     pub(crate) fn ids(&self) -> Vec<NetworkId> {
         self.entities.ids().collect()

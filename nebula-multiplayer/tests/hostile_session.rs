@@ -507,6 +507,11 @@ fn a_wrong_view_hash_has_everything_sent_anew_at_most_once_a_second() {
     };
     raw.send(hash(0), &[]).unwrap();
     assert_eq!(resyncs(&raw), 0);
+    // One that differs once or twice may speak of a packet that was given up too early.
+    for _ in 0..2 {
+        raw.send(hash(1), &[]).unwrap();
+        assert_eq!(resyncs(&raw), 0);
+    }
     for _ in 0..19 {
         raw.send(hash(1), &[]).unwrap();
         raw.tick();

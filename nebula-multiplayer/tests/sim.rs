@@ -159,7 +159,9 @@ fn print_totals(seeds: u64, total: &Report, start: Instant) {
 #[test]
 #[ignore = "replication is being mended; cargo xtask sim runs it"]
 fn the_oracle_notices_when_the_send_check_is_missing() {
-    let caught = (0..40).find_map(|seed| run(seed, true).err());
-    let error = caught.expect("without the check something leaks");
+    let caught = (0..40).find_map(|seed| Some((seed, run(seed, true).err()?)));
+    let (seed, error) = caught.expect("without the check something leaks");
     assert!(error.contains("leak"), "{error}");
+    println!("without the check at the time of sending, {error}");
+    run(seed, false).expect("with the check nothing leaks");
 }

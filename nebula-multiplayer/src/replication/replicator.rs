@@ -50,6 +50,8 @@ pub(crate) struct Replicator {
     moved: Vec<(u32, WorldPosition)>,
     /// Rows looked at in the last tick.
     scanned: usize,
+    /// How often the interest had been brought up to date at the last tick.
+    rounds: u64,
 }
 
 impl core::fmt::Debug for Replicator {
@@ -84,6 +86,7 @@ impl Replicator {
             changed: Vec::new(),
             moved: Vec::new(),
             scanned: 0,
+            rounds: 0,
         }
     }
 
@@ -440,6 +443,10 @@ impl Replicator {
             .iter()
             .map(|(client, number)| (*client, *number))
             .collect();
+        // Somebody may have brought the interest up to date between ticks: what came and went then
+        // is told no more, and in a full view the numbers may even be the same.
+        let missed = interest.rounds() != self.rounds.wrapping_add(1);
+        self.rounds = interest.rounds();
         for (client, number) in clients {
             let Some(view) = interest.view(client) else {
                 continue;
@@ -458,13 +465,13 @@ impl Replicator {
             viewer.areas.clear();
             let areas = interest.areas(client).unwrap_or_default();
             viewer.areas.extend_from_slice(areas);
-            if viewer.shown != view.members().len() {
+            if missed || viewer.shown != view.members().len() {
                 self.reconcile(world, number, view.members());
             }
         }
     }
 
-    /// Somebody brought the interest up to date between ticks: compares everything.
+    /// Compares everything that a client is shown with what it should be.
     fn reconcile(&mut self, world: &World, number: u32, members: &[NetworkId]) {
         let mut sorted = members.to_vec();
         sorted.sort_unstable();

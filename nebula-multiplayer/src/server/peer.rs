@@ -47,6 +47,8 @@ pub(super) struct Peer {
     pub(super) older: Option<u64>,
     /// When a resync was last granted.
     pub(super) resynced: Option<Duration>,
+    /// View hashes in a row that differed.
+    pub(super) differences: u8,
 }
 
 impl Peer {
@@ -74,6 +76,7 @@ impl Peer {
             ticket: None,
             older: None,
             resynced: None,
+            differences: 0,
         }
     }
 

@@ -10,6 +10,9 @@ use crate::protocol::Channel;
 use crate::session::{Header, Side, Verdict, read_requests};
 use crate::wire::{DecodeError, Reader};
 
+/// View hashes in a row that must differ before everything is sent anew.
+const DIFFERENCES: u8 = 3;
+
 impl Server {
     /// Takes a datagram of a client.
     ///
@@ -153,9 +156,17 @@ impl Server {
             self.replicator.request_full(client, slots);
         }
         // An older datagram speaks of an older state.
-        let differs = header.view_hash.is_some_and(|hash| {
-            peer.session.is_newest(header) && hash != self.replicator.view_hash(client)
-        });
+        if let Some(hash) = header.view_hash.filter(|_| peer.session.is_newest(header)) {
+            let differs = hash != self.replicator.view_hash(client);
+            peer.differences = if differs {
+                peer.differences.saturating_add(1)
+            } else {
+                0
+            };
+        }
+        // A packet that was given up may have arrived all the same, and differs until its resend is
+        // acknowledged: only what stays different is a difference.
+        let differs = peer.differences >= DIFFERENCES;
         if !(differs || requests.is_some_and(<[u32]>::is_empty)) {
             return;
         }
@@ -167,6 +178,7 @@ impl Server {
             return;
         }
         peer.resynced = Some(self.now);
+        peer.differences = 0;
         peer.stats.resyncs = peer.stats.resyncs.saturating_add(1);
         self.replicator.reset_client(client);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bevy_ecs::entity::Entity;
 use nebula_multiplayer::ClientId;
-use nebula_multiplayer::interest::{InterestArea, InterestConfig};
+use nebula_multiplayer::interest::{Facts, InterestArea, InterestConfig, Relevance, Rule};
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::server::{Disconnect, ServerEvent, ServerSettings};
 use nebula_multiplayer::testing::{Sent, TestNet};
@@ -40,8 +40,9 @@ pub(crate) struct Report {
     pub(crate) despawns: u64,
 }
 
-/// For how many ticks in a row everything must be well: two seconds.
-const QUIET: u32 = 40;
+/// For how many ticks in a row everything must be well: five seconds, in which view hashes that differ
+/// would have everything sent anew.
+const QUIET: u32 = 100;
 
 /// What is not as it must be.
 enum Wrong {
@@ -79,6 +80,8 @@ pub(crate) struct Simulation {
     quiet: u32,
     /// Whether the server's check at the time of sending is taken out.
     sabotage: bool,
+    /// Whether the world changes.
+    wild: bool,
 }
 
 /// Runs one seed to its end, or says what broke and when. With `sabotage` the server's check at the
@@ -120,6 +123,7 @@ impl Simulation {
             truth: BTreeMap::new(),
             quiet: QUIET,
             sabotage: false,
+            wild: true,
         };
         for _ in 0..clients {
             simulation.join();
@@ -161,7 +165,9 @@ impl Simulation {
             self.chat();
             self.tick()?;
         }
-        self.calm()
+        self.calm()?;
+        self.wild = true;
+        Ok(())
     }
 
     /// One tick of everything, with every check.
@@ -188,8 +194,18 @@ impl Simulation {
         Ok(())
     }
 
+    /// One tick of everything, shown instead of checked.
+    pub(crate) fn watch_tick(&mut self, seen: &mut dyn FnMut(Sent<'_>)) {
+        self.net.begin();
+        drop(self.take_events());
+        self.net.send(seen);
+    }
+
     fn observe(&mut self) -> Result<(), String> {
         self.allowed = self.sets.check(&self.net.server, &mut self.net.world)?;
+        if self.wild && self.random.chance(1_000) && self.hide_late() {
+            self.allowed = self.sets.check(&self.net.server, &mut self.net.world)?;
+        }
         let states = world::states(&mut self.net.world)?;
         self.truth = states
             .into_iter()
@@ -201,6 +217,23 @@ impl Simulation {
             .map(|(client, allowed)| (*client, allowed.set.clone()));
         self.history.tick(self.truth.clone(), sets.collect());
         Ok(())
+    }
+
+    /// Hides an entity after the tick that queued its changes: the game had second thoughts. Nothing
+    /// of it may leave although it is queued. Returns whether there was one.
+    fn hide_late(&mut self) -> bool {
+        let Some((entity, id)) = self.scenario.anyone(&self.net.world) else {
+            return false;
+        };
+        let interest = self.net.server.interest_mut();
+        let Some(facts) = interest.facts(id) else {
+            return false;
+        };
+        let rule = Rule::Never;
+        interest.set_facts(id, Facts { rule, ..facts });
+        interest.update();
+        self.net.world.entity_mut(entity).insert(Relevance(rule));
+        true
     }
 
     /// Lets everything be sent, and reads along.
@@ -401,6 +434,7 @@ impl Simulation {
     /// Heals every link, lets the world rest, and waits until every client shows the truth: two
     /// seconds, and as long as the budget needs for all of it.
     pub(crate) fn calm(&mut self) -> Result<(), String> {
+        self.wild = false;
         self.net.faults = Faults::NONE;
         for number in 0..self.followers.len() {
             self.net.heal(number);
@@ -427,11 +461,21 @@ impl Simulation {
                     } else {
                         "after the links healed"
                     };
-                    return Err(format!("{state} (patience {patience:?}): {wrong}"));
+                    let resyncs = self.resyncs();
+                    return Err(format!(
+                        "{state} (patience {patience:?}): {wrong}; resyncs {resyncs:?}"
+                    ));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns how often each client's view had to be sent anew.
+    fn resyncs(&self) -> Vec<Option<u64>> {
+        let ids = (0..self.net.len()).map(|number| self.net.client(number).last_id());
+        ids.map(|id| Some(self.net.server.stats(id?)?.resyncs))
+            .collect()
     }
 
     /// Gives a new link to everyone who has none.

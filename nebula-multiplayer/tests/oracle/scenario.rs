@@ -4,12 +4,12 @@
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
-use nebula_multiplayer::ClientId;
 use nebula_multiplayer::interest::{
     FollowsParent, InterestArea, InterestMargin, Layers, OwnedBy, Reach, Relevance, Rule, Watches,
 };
 use nebula_multiplayer::replication::{NetRef, Replicate};
 use nebula_multiplayer::transport::sim::Random;
+use nebula_multiplayer::{ClientId, NetworkId};
 
 use super::leak::{SECRET, Secrets};
 use super::world::{Aim, Health, Hold, Plot, Purse, Secret, Tag, Title};
@@ -135,6 +135,12 @@ impl Scenario {
         self.clients.retain(|other| *other != client);
         world.despawn(player);
         self.bury(world);
+    }
+
+    /// Returns some entity that is replicated, with its id.
+    pub(crate) fn anyone(&mut self, world: &World) -> Option<(Entity, NetworkId)> {
+        let actor = self.actors.get(self.random.index(self.actors.len()))?;
+        Some((actor.entity, *world.get::<NetworkId>(actor.entity)?))
     }
 
     /// Lets one tick of the game pass.
