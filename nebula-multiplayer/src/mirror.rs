@@ -3,7 +3,6 @@
 //! Reading checks a body and stages it, without a world; applying brings the world up to date. Any
 //! bytes are answered with a staged change or an error, within bounded memory.
 
-#![allow(dead_code, reason = "the client, which uses all of it, lands next")]
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -12,6 +11,7 @@
 )]
 
 mod apply;
+mod fragment;
 mod interpolation;
 mod seen;
 mod stage;

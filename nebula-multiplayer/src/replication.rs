@@ -12,12 +12,9 @@
 //!
 //! Everything is state that is sent once, and again if its packet was lost: enter, leave, components,
 //! cells. No packet depends on another one having arrived, except through what was acknowledged.
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the server, which uses all of it, lands next"
-)]
 
+mod ack;
+mod body;
 mod dirty;
 mod erased;
 mod gate;

@@ -3,18 +3,17 @@
 use nebula_math::WorldPosition;
 
 use super::Mirror;
-use super::seen::{Assembly, Phase, Seen, Value};
+use super::seen::{Phase, Seen, Value};
 use crate::Tick;
 use crate::replication::position::{self, Cell};
 use crate::replication::record::bits;
-use crate::replication::stream::FRAGMENT;
 use crate::replication::{DespawnReason, MAX_REFERENCES, Record, viewhash};
 use crate::wire::{DecodeError, Reader};
 
 /// A component that was checked.
-struct Checked {
-    kind: usize,
-    value: Value,
+pub(super) struct Checked {
+    pub(super) kind: usize,
+    pub(super) value: Value,
 }
 
 impl Mirror {
@@ -54,7 +53,7 @@ impl Mirror {
     }
 
     /// Returns a slot that is here, if the packet is not older than its appearance.
-    fn current(&mut self, slot: u32, tick: Tick) -> Option<&mut Seen> {
+    pub(super) fn current(&mut self, slot: u32, tick: Tick) -> Option<&mut Seen> {
         let seen = self.seen_mut(slot)?;
         (seen.phase == Phase::Live && !seen.since.is_newer_than(tick)).then_some(seen)
     }
@@ -222,7 +221,12 @@ impl Mirror {
     }
 
     /// Checks a component: its references, its bytes.
-    fn check(&self, kind: usize, tick: Tick, bytes: &[u8]) -> Result<Checked, DecodeError> {
+    pub(super) fn check(
+        &self,
+        kind: usize,
+        tick: Tick,
+        bytes: &[u8],
+    ) -> Result<Checked, DecodeError> {
         let known = self.kinds.get(kind).ok_or(DecodeError::Unknown {
             what: "component kind",
             value: u64::try_from(kind).unwrap_or(u64::MAX),
@@ -258,7 +262,12 @@ impl Mirror {
         Ok(())
     }
 
-    fn put_value(&mut self, slot: u32, kind: usize, value: Value) -> Result<(), DecodeError> {
+    pub(super) fn put_value(
+        &mut self,
+        slot: u32,
+        kind: usize,
+        value: Value,
+    ) -> Result<(), DecodeError> {
         let added = value.bytes.as_ref().map_or(0, Vec::len);
         let Some(seen) = self.seen_mut(slot) else {
             return Ok(());
@@ -287,7 +296,7 @@ impl Mirror {
     }
 
     /// Counts bytes that are kept.
-    fn charge(&mut self, added: usize, removed: usize) -> Result<(), DecodeError> {
+    pub(super) fn charge(&mut self, added: usize, removed: usize) -> Result<(), DecodeError> {
         self.bytes = self.bytes.saturating_add(added).saturating_sub(removed);
         while self.bytes > self.limits.bytes {
             // What left goes before a server is called greedy.
@@ -453,80 +462,6 @@ impl Mirror {
             None => {
                 self.needs_full.insert(slot);
             }
-        }
-        Ok(())
-    }
-
-    fn fragment(&mut self, tick: Tick, record: Record<'_>) -> Result<(), DecodeError> {
-        let Record::Fragment {
-            slot,
-            kind,
-            version,
-            total,
-            offset,
-            bytes,
-        } = record
-        else {
-            return Ok(());
-        };
-        let version = Tick::new(version);
-        let wanted = total.saturating_sub(offset).min(FRAGMENT);
-        if offset.checked_rem(FRAGMENT) != Some(0) || bytes.len() != wanted {
-            return Err(DecodeError::OutOfRange { what: "a fragment" });
-        }
-        let Some(seen) = self.current(slot, tick) else {
-            return Ok(());
-        };
-        if seen
-            .value(kind)
-            .is_some_and(|known| !version.is_newer_than(known.tick))
-        {
-            return Ok(());
-        }
-        let bit = 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0));
-        if seen.has & bit == 0 && !version.is_newer_than(seen.has_tick) {
-            // It was overtaken by a list that does not name it.
-            return Ok(());
-        }
-        let known = seen.assemblies.iter().position(|part| part.kind == kind);
-        let stale = known.and_then(|at| seen.assemblies.get(at));
-        let (mut added, mut removed) = (0, 0);
-        let at = match (known, stale) {
-            (Some(at), Some(part)) if part.version == version && part.bytes.len() == total => at,
-            (Some(_), Some(part)) if part.version.is_newer_than(version) => return Ok(()),
-            (found, _) => {
-                if let Some(at) = found {
-                    removed = seen.assemblies.swap_remove(at).bytes.len();
-                }
-                added = total;
-                seen.assemblies.push(Assembly {
-                    kind,
-                    version,
-                    bytes: vec![0; total],
-                    got: vec![false; total.div_ceil(FRAGMENT).max(1)],
-                });
-                seen.assemblies.len().saturating_sub(1)
-            }
-        };
-        let mut whole = None;
-        if let Some(part) = seen.assemblies.get_mut(at) {
-            let end = offset.saturating_add(bytes.len());
-            if let Some(target) = part.bytes.get_mut(offset..end) {
-                target.copy_from_slice(bytes);
-            }
-            let number = offset.checked_div(FRAGMENT).unwrap_or(0);
-            if let Some(got) = part.got.get_mut(number) {
-                *got = true;
-            }
-            if part.got.iter().all(|got| *got) {
-                whole = Some(seen.assemblies.swap_remove(at).bytes);
-            }
-        }
-        self.charge(added, removed)?;
-        if let Some(bytes) = whole {
-            self.bytes = self.bytes.saturating_sub(bytes.len());
-            let Checked { kind, value } = self.check(kind, version, &bytes)?;
-            self.put_value(slot, kind, value)?;
         }
         Ok(())
     }

@@ -39,10 +39,6 @@ impl Dirty {
         self.count == 0
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
     /// Returns the slots, lowest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let words = (0_u32..).zip(self.words.iter());

@@ -178,6 +178,7 @@ impl Step {
     }
 
     /// Returns how many bytes it takes.
+    #[cfg(test)]
     pub(crate) fn len(self) -> usize {
         usize::from(self.len)
     }

@@ -223,6 +223,7 @@ impl Replicator {
     }
 
     /// Returns the slot that a client knows an entity by.
+    #[cfg(test)]
     pub(crate) fn slot_of(&self, client: ClientId, id: NetworkId) -> Option<u32> {
         self.viewer(client)?.by_id.get(&id).copied()
     }
@@ -269,17 +270,14 @@ impl Replicator {
         self.viewer(client).map(|viewer| &viewer.stats)
     }
 
-    /// Returns the kinds.
-    pub(crate) fn kinds(&self) -> &Kinds {
-        &self.shared.kinds
-    }
-
     /// Returns how many rows the last tick looked at while it searched for changes.
+    #[cfg(test)]
     pub(crate) fn scanned(&self) -> usize {
         self.scanned
     }
 
     /// Returns for how many entities encoded state is kept.
+    #[cfg(test)]
     pub(crate) fn stored(&self) -> usize {
         self.shared.stored()
     }

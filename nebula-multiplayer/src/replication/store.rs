@@ -195,6 +195,7 @@ impl Shared {
     }
 
     /// Returns how many entities are stored.
+    #[cfg(test)]
     pub(crate) fn stored(&self) -> usize {
         self.stores.len() - self.free.len()
     }

@@ -1,8 +1,12 @@
 //! Large components in fragments.
 
+use super::body::Body;
 use super::ids::table_index;
-use super::viewer::{Phase, Viewer};
+use super::record::{FORM_UPDATE, op};
+use super::store::Shared;
+use super::viewer::{Phase, Sent, Viewer};
 use crate::Tick;
+use crate::wire::put_varint;
 
 /// Bytes of one fragment: several share a packet with other things.
 pub(crate) const FRAGMENT: usize = 256;
@@ -74,5 +78,93 @@ pub(crate) fn lost(viewer: &mut Viewer, piece: &Piece, tick: Tick) {
             *due = true;
         }
         viewer.mark(piece.slot, 1 << piece.kind, tick);
+    }
+}
+
+impl Viewer {
+    /// Writes the fragments of a large component that are due, as many as fit, or its removal.
+    pub(super) fn write_stream(
+        &mut self,
+        shared: &Shared,
+        body: &mut Body<'_>,
+        slot: u32,
+        kind: usize,
+        packet: u64,
+    ) {
+        let bit = 1_u64 << kind;
+        let state = &mut self.slots[table_index(slot)];
+        let store = shared.store(state.store);
+        if store.has & state.allowed & bit == 0 {
+            let mark = body.mark();
+            body.head(slot, FORM_UPDATE);
+            put_varint(body.out, bit);
+            body.out.push(0);
+            if body.keep(mark) {
+                state.dirty &= !bit;
+                state.streams.retain(|sending| sending.kind != kind);
+                state.progress(kind).sent = packet + 1;
+                body.sent.push(Sent {
+                    slot,
+                    life: state.life,
+                    bits: bit,
+                    cell: false,
+                    notice: false,
+                    list: 0,
+                });
+            }
+            return;
+        }
+        let encoded = store.encoded(kind);
+        state
+            .streams
+            .retain(|sending| sending.kind != kind || sending.version == encoded.tick);
+        let at = state
+            .streams
+            .iter()
+            .position(|sending| sending.kind == kind);
+        let at = at.unwrap_or_else(|| {
+            let sending = Sending::new(kind, encoded.tick, encoded.bytes.len());
+            state.streams.push(sending);
+            state.streams.len() - 1
+        });
+        let life = state.life;
+        let sending = &mut state.streams[at];
+        let mut all = true;
+        for (number, due) in sending.due.iter_mut().enumerate() {
+            if !*due {
+                continue;
+            }
+            let offset = number * FRAGMENT;
+            let end = encoded.bytes.len().min(offset + FRAGMENT);
+            let bytes = &encoded.bytes[offset..end];
+            let mark = body.mark();
+            body.control(slot, op::FRAGMENT);
+            body.out.push(u8::try_from(kind).unwrap_or(0));
+            body.out
+                .extend_from_slice(&encoded.tick.get().to_le_bytes());
+            let put = |out: &mut Vec<u8>, value: usize| {
+                put_varint(out, u64::try_from(value).unwrap_or(u64::MAX));
+            };
+            put(body.out, encoded.bytes.len());
+            put(body.out, offset);
+            put(body.out, bytes.len());
+            body.out.extend_from_slice(bytes);
+            if !body.keep(mark) {
+                all = false;
+                break;
+            }
+            *due = false;
+            self.stats.kind_bytes[kind] += u64::try_from(bytes.len()).unwrap_or(0);
+            body.pieces.push(Piece {
+                slot,
+                life,
+                kind,
+                version: encoded.tick,
+                at: number,
+            });
+        }
+        if all {
+            state.dirty &= !bit;
+        }
     }
 }

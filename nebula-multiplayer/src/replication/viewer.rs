@@ -11,7 +11,6 @@ use super::registry::Kind;
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::Shared;
-use super::viewhash;
 use crate::interest::Area;
 use crate::{ClientId, NetworkId, Tick};
 
@@ -80,15 +79,15 @@ pub(crate) struct Slot {
     /// Fragments of streams.
     pub(crate) streams: Vec<super::stream::Sending>,
     /// The newest list of kinds that was acknowledged in this life.
-    list: Option<(Tick, u64)>,
+    pub(super) list: Option<(Tick, u64)>,
     /// Everything is sent anew since a reset.
     anew: bool,
     /// Bits of the kinds that count in the view hash.
-    counted: u64,
+    pub(super) counted: u64,
     /// What they add to it.
-    mixed: u64,
+    pub(super) mixed: u64,
     /// The life whose parts count in the view hash.
-    counted_life: u32,
+    pub(super) counted_life: u32,
 }
 
 impl Slot {
@@ -196,7 +195,7 @@ pub(crate) struct Viewer {
     /// Slots in phase `Waiting`, and perhaps some that are no more.
     waiting: Vec<u32>,
     /// Slots in phase `Dormant`, with life and end, oldest first.
-    dormant: VecDeque<(u32, u32, Tick)>,
+    pub(super) dormant: VecDeque<(u32, u32, Tick)>,
     pub(crate) flights: VecDeque<Flight>,
     pub(crate) spare: Vec<Vec<Sent>>,
     pub(crate) hash: u64,
@@ -258,7 +257,7 @@ impl Viewer {
 
     /// Marks kinds of a slot as due, those included that the client must be told are gone.
     #[inline]
-    fn mark_any(&mut self, slot: u32, mask: u64, tick: Tick) {
+    pub(super) fn mark_any(&mut self, slot: u32, mask: u64, tick: Tick) {
         let state = &mut self.slots[table_index(slot)];
         if mask == 0 || !matches!(state.phase, Phase::Spawning | Phase::Live) {
             return;
@@ -493,7 +492,7 @@ impl Viewer {
     }
 
     /// Notes that a slot is no longer awaited since a reset.
-    fn renewed(&mut self, slot: u32) {
+    pub(super) fn renewed(&mut self, slot: u32) {
         let state = self.slot(slot);
         if core::mem::take(&mut state.anew) {
             self.anew -= 1;
@@ -565,218 +564,9 @@ impl Viewer {
             || self.own_due().is_some()
             || self.reset.as_ref().is_some_and(|(_, signal)| signal.due)
     }
-
-    /// Notes that a packet arrived. Appends slots that became known, or left for good, to `news`.
-    pub(crate) fn acked(&mut self, packet: u64, shared: &Shared, news: &mut News) {
-        let Some(flight) = self.take_flight(packet) else {
-            return;
-        };
-        if flight.own && self.own_signal.sent == packet + 1 {
-            self.own_signal.sent = 0;
-        }
-        if flight.reset
-            && let Some((_, signal)) = &self.reset
-            && signal.sent == packet + 1
-        {
-            self.reset = None;
-        }
-        for sent in &flight.sent {
-            self.acked_slot(sent, flight.tick, packet, shared, news);
-        }
-        for piece in &flight.pieces {
-            super::stream::acked(self, piece);
-        }
-        self.recycle(flight);
-    }
-
-    fn acked_slot(
-        &mut self,
-        sent: &Sent,
-        tick: Tick,
-        packet: u64,
-        shared: &Shared,
-        news: &mut News,
-    ) {
-        let number = sent.slot;
-        let Some(state) = self.slots.get_mut(table_index(number)) else {
-            return;
-        };
-        if state.life != sent.life {
-            return;
-        }
-        if let Phase::Leaving(reason) = state.phase {
-            self.hash ^= core::mem::take(&mut state.mixed);
-            state.counted = 0;
-            self.leave_acked(number, reason, tick, news);
-            return;
-        }
-        if state.counted_life != state.life {
-            // The first part of a new life: the client starts counting anew.
-            self.hash ^= core::mem::take(&mut state.mixed);
-            state.counted = 0;
-            state.counted_life = state.life;
-            state.list = None;
-        }
-        if sent.notice
-            && !state
-                .list
-                .is_some_and(|(known, _)| known.is_newer_than(tick))
-        {
-            state.list = Some((tick, sent.list));
-            // What the list does not name is gone; the client drops it too.
-            let gone = state.counted & !sent.list;
-            let gone = bits(gone).filter(|kind| !state_tick(state, *kind).is_newer_than(tick));
-            let gone = gone.fold(0, |mask, kind| mask | 1_u64 << kind);
-            let mixed = viewhash::slot(number, gone, |kind| state_tick(state, kind));
-            self.hash ^= mixed;
-            state.mixed ^= mixed;
-            state.counted &= !gone;
-        }
-        let overtaken = state.list.filter(|(known, _)| known.is_newer_than(tick));
-        let listed = overtaken.map_or(u64::MAX, |(_, list)| list);
-        for kind in bits(sent.bits & listed) {
-            let bit = 1_u64 << kind;
-            let before = state.progress(kind).acked;
-            if before.is_some_and(|before| before.is_newer_than(tick)) && state.counted & bit != 0 {
-                continue;
-            }
-            let mut mixed = viewhash::entry(number, kind, tick);
-            if state.counted & bit != 0 {
-                mixed ^= viewhash::entry(number, kind, before.unwrap_or_default());
-            }
-            state.counted |= bit;
-            state.progress(kind).acked = Some(tick);
-            self.hash ^= mixed;
-            state.mixed ^= mixed;
-        }
-        if sent.cell && !state.cell.is_some_and(|known| known.is_newer_than(tick)) {
-            state.cell = Some(tick);
-        }
-        if state.phase == Phase::Spawning {
-            if sent.notice {
-                let progress = &mut state.notice_progress;
-                if progress.sent == packet + 1 {
-                    progress.sent = u64::MAX;
-                }
-                if !progress
-                    .acked
-                    .is_some_and(|acked| acked.is_newer_than(tick))
-                {
-                    progress.acked = Some(tick);
-                }
-            }
-            self.finish_spawn(number, shared, news);
-        }
-    }
-
-    /// Makes a spawning slot live once the client has all of it.
-    fn finish_spawn(&mut self, number: u32, shared: &Shared, news: &mut News) {
-        let state = &mut self.slots[table_index(number)];
-        let store = shared.store(state.store);
-        let listed = state
-            .notice_progress
-            .acked
-            .is_some_and(|acked| !store.has_tick.is_newer_than(acked));
-        let has = store.has & state.allowed & !shared.kinds.streams();
-        // What was acknowledged before a kind came anew says nothing about it.
-        let known = bits(has).all(|kind| {
-            let acked = state.progress(kind).acked;
-            acked.is_some_and(|acked| !store.since(kind).is_newer_than(acked))
-        });
-        if !listed || !known {
-            return;
-        }
-        state.phase = Phase::Live;
-        state.complete = true;
-        state.order = 0;
-        state.notice = false;
-        state.kept = false;
-        state.notice_progress = Progress::default();
-        let streams = store.has & state.allowed & shared.kinds.streams();
-        self.renewed(number);
-        self.mark(number, streams, shared.tick);
-        if self.slot(number).dirty == 0 {
-            self.dirty.clear(number);
-        }
-        news.known.push((self.number, number));
-    }
-
-    fn leave_acked(&mut self, slot: u32, reason: DespawnReason, tick: Tick, news: &mut News) {
-        let grace = self.settings.grace_ticks;
-        let keeps = grace > 0 && self.settings.kept_max > 0;
-        let state = self.slot(slot);
-        state.notice = false;
-        if reason == DespawnReason::Destroyed || !keeps || !state.complete {
-            self.free_slot(slot);
-            news.freed.push((self.number, slot));
-            return;
-        }
-        state.phase = Phase::Dormant;
-        let life = state.life;
-        let until = Tick::new(tick.get().wrapping_add(grace));
-        self.dirty.clear(slot);
-        self.dormant.push_back((slot, life, until));
-    }
-
-    /// Notes that a packet is lost: what it said and no later one did is due again.
-    pub(crate) fn lost(&mut self, packet: u64, tick: Tick) {
-        let Some(flight) = self.take_flight(packet) else {
-            return;
-        };
-        self.stats.lost += 1;
-        if flight.own && self.own_signal.sent == packet + 1 {
-            self.own_signal.due = true;
-        }
-        if flight.reset
-            && let Some((_, signal)) = &mut self.reset
-            && signal.sent == packet + 1
-        {
-            signal.due = true;
-        }
-        for sent in &flight.sent {
-            let Some(state) = self.slots.get_mut(table_index(sent.slot)) else {
-                continue;
-            };
-            if state.life != sent.life {
-                continue;
-            }
-            let mut mask = 0;
-            for kind in bits(sent.bits) {
-                if state.progress(kind).sent == packet + 1 {
-                    mask |= 1 << kind;
-                }
-            }
-            let notice = sent.notice && state.notice_progress.sent == packet + 1;
-            // A removal of what the client may see no longer is sent again as well.
-            self.mark_any(sent.slot, mask, tick);
-            if notice {
-                self.mark_notice(sent.slot, tick);
-            }
-        }
-        for piece in &flight.pieces {
-            super::stream::lost(self, piece, tick);
-        }
-        self.recycle(flight);
-    }
-
-    fn take_flight(&mut self, packet: u64) -> Option<Flight> {
-        let place = self
-            .flights
-            .binary_search_by_key(&packet, |flight| flight.packet)
-            .ok()?;
-        self.flights.remove(place)
-    }
-
-    fn recycle(&mut self, flight: Flight) {
-        let mut sent = flight.sent;
-        sent.clear();
-        if self.spare.len() < 16 {
-            self.spare.push(sent);
-        }
-    }
 }
 
-fn state_tick(state: &Slot, kind: usize) -> Tick {
+pub(super) fn state_tick(state: &Slot, kind: usize) -> Tick {
     let progress = if kind == 0 {
         &state.position
     } else {

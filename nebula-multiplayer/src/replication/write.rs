@@ -1,12 +1,12 @@
 //! Writing bodies: the due slots of one client, in as few bytes as its acknowledgements allow.
 
+use super::body::Body;
 use super::history::HISTORY;
 use super::ids::table_index;
-use super::position::{self, CELL_BYTES, PLACE_BYTES, Region, Step};
+use super::position::{CELL_BYTES, PLACE_BYTES, Step};
 use super::record::DespawnReason;
-use super::record::{FORM_CONTROL, FORM_PLACE, FORM_STEP, FORM_UPDATE, bits, flag, op, region};
+use super::record::{FORM_CONTROL, FORM_PLACE, FORM_STEP, FORM_UPDATE, bits, flag, op};
 use super::store::{Moving, Shared, Store};
-use super::stream::{FRAGMENT, Piece, Sending};
 use super::viewer::{Flight, Phase, Sent, Viewer};
 use crate::interest::View;
 use crate::wire::{put_varint, varint_len};
@@ -18,77 +18,6 @@ const ROOM_MAX: usize = 1 << 14;
 const CELL_MAX: usize = 1 + 39 + CELL_BYTES;
 /// The most that the head of a record takes, with an operation.
 const HEAD_MAX: usize = 4;
-
-/// The body at hand.
-struct Body<'a> {
-    out: &'a mut Vec<u8>,
-    start: usize,
-    end: usize,
-    /// The slot of the record before.
-    slot: u32,
-    region: Option<Region>,
-    baseline: Option<Tick>,
-    sent: Vec<Sent>,
-    pieces: Vec<Piece>,
-}
-
-/// Where to return to when a record does not fit.
-#[derive(Clone, Copy)]
-struct Mark {
-    len: usize,
-    slot: u32,
-    region: Option<Region>,
-}
-
-impl Body<'_> {
-    fn head(&mut self, slot: u32, form: u64) {
-        put_varint(self.out, u64::from(slot - self.slot) << 2 | form);
-        self.slot = slot;
-    }
-
-    fn control(&mut self, slot: u32, operation: u8) {
-        self.head(slot, FORM_CONTROL);
-        self.out.push(operation);
-    }
-
-    fn cell(&mut self, moving: &Moving) {
-        if self.region == Some(moving.cell.region) {
-            self.out.push(region::SAME);
-        } else {
-            self.out.push(region::GIVEN);
-            position::put_region(self.out, moving.cell.region);
-            self.region = Some(moving.cell.region);
-        }
-        self.out.extend_from_slice(&moving.cell.bytes());
-    }
-
-    fn mark(&self) -> Mark {
-        Mark {
-            len: self.out.len(),
-            slot: self.slot,
-            region: self.region,
-        }
-    }
-
-    /// Takes back what was written since the mark if it is too much; returns whether it fits.
-    fn keep(&mut self, mark: Mark) -> bool {
-        let fits = self.out.len() <= self.end;
-        if !fits {
-            self.out.truncate(mark.len);
-            self.slot = mark.slot;
-            self.region = mark.region;
-        }
-        fits
-    }
-
-    fn is_empty(&self) -> bool {
-        self.out.len() == self.start + 1
-    }
-
-    fn left(&self) -> usize {
-        self.end.saturating_sub(self.out.len())
-    }
-}
 
 impl Viewer {
     /// Appends one body of at most `room` bytes; returns whether there was anything to say.
@@ -526,91 +455,6 @@ impl Viewer {
                 u64::from(*slot) + 1
             }
             _ => 0,
-        }
-    }
-
-    fn write_stream(
-        &mut self,
-        shared: &Shared,
-        body: &mut Body<'_>,
-        slot: u32,
-        kind: usize,
-        packet: u64,
-    ) {
-        let bit = 1_u64 << kind;
-        let state = &mut self.slots[table_index(slot)];
-        let store = shared.store(state.store);
-        if store.has & state.allowed & bit == 0 {
-            let mark = body.mark();
-            body.head(slot, FORM_UPDATE);
-            put_varint(body.out, bit);
-            body.out.push(0);
-            if body.keep(mark) {
-                state.dirty &= !bit;
-                state.streams.retain(|sending| sending.kind != kind);
-                state.progress(kind).sent = packet + 1;
-                body.sent.push(Sent {
-                    slot,
-                    life: state.life,
-                    bits: bit,
-                    cell: false,
-                    notice: false,
-                    list: 0,
-                });
-            }
-            return;
-        }
-        let encoded = store.encoded(kind);
-        state
-            .streams
-            .retain(|sending| sending.kind != kind || sending.version == encoded.tick);
-        let at = state
-            .streams
-            .iter()
-            .position(|sending| sending.kind == kind);
-        let at = at.unwrap_or_else(|| {
-            let sending = Sending::new(kind, encoded.tick, encoded.bytes.len());
-            state.streams.push(sending);
-            state.streams.len() - 1
-        });
-        let life = state.life;
-        let sending = &mut state.streams[at];
-        let mut all = true;
-        for (number, due) in sending.due.iter_mut().enumerate() {
-            if !*due {
-                continue;
-            }
-            let offset = number * FRAGMENT;
-            let end = encoded.bytes.len().min(offset + FRAGMENT);
-            let bytes = &encoded.bytes[offset..end];
-            let mark = body.mark();
-            body.control(slot, op::FRAGMENT);
-            body.out.push(u8::try_from(kind).unwrap_or(0));
-            body.out
-                .extend_from_slice(&encoded.tick.get().to_le_bytes());
-            let put = |out: &mut Vec<u8>, value: usize| {
-                put_varint(out, u64::try_from(value).unwrap_or(u64::MAX));
-            };
-            put(body.out, encoded.bytes.len());
-            put(body.out, offset);
-            put(body.out, bytes.len());
-            body.out.extend_from_slice(bytes);
-            if !body.keep(mark) {
-                all = false;
-                break;
-            }
-            *due = false;
-            self.stats.kind_bytes[kind] += u64::try_from(bytes.len()).unwrap_or(0);
-            body.pieces.push(Piece {
-                slot,
-                life,
-                kind,
-                version: encoded.tick,
-                at: number,
-            });
-        }
-        if all {
-            state.dirty &= !bit;
         }
     }
 

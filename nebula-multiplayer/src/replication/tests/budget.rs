@@ -86,7 +86,7 @@ fn nothing_waits_longer_than_the_bound() {
         // A position takes at most 9 bytes with the longest id here, now and then 60 with its cell.
         let bound = staleness_bound(all.len() * 12, room);
         let stalest = usize::try_from(stats.stalest).unwrap();
-        println!(
+        eprintln!(
             "{entities} entities, room {room}: stalest {stalest}, bound {bound}, before {before}"
         );
         assert!(
