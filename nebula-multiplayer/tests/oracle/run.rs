@@ -448,7 +448,12 @@ impl Simulation {
         let mut well_for = 0;
         while well_for < self.quiet {
             self.relink();
+            let before = self.truth.clone();
             self.tick()?;
+            if self.truth != before {
+                // Someone timed out or came back, and a player with it.
+                well_for = 0;
+            }
             let late = self.net.now() > end;
             match self.wrong() {
                 None => well_for += 1,
