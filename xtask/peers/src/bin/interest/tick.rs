@@ -17,6 +17,10 @@ const ENTITIES: usize = 1_000_000;
 /// 5 % move, by up to 5 m along each axis.
 const SHARE: f64 = 0.05;
 const STEP_MM: i64 = 5_000;
+const IN_A_ROW: u64 = 3;
+
+/// Of each client: how many it sees, who entered and who left, sorted.
+type Answers = Vec<(usize, Vec<u32>, Vec<u32>)>;
 
 pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
     let mut entities = data::planet(ENTITIES);
@@ -25,17 +29,26 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
     let mut peer = Peer::new(&entities);
     let (mut our_best, mut peer_best) = (Best::default(), Best::default());
     let (mut visible, mut changes, mut examined) = (0, 0, 0);
-    for tick in 0..if quick { 3 } else { 9 } {
-        let moves = data::steps(&mut entities, SHARE, STEP_MM, 77 + tick);
-        let batch: Vec<_> = moves
-            .iter()
-            .map(|(id, at)| (NetworkId::new(*id, 0), *at))
+    // Each runs a few ticks in a row, as a server does, before it is the other's turn.
+    for round in 0..if quick { 2 } else { 5 } {
+        let mut answers = Vec::new();
+        let ticks: Vec<_> = (0..IN_A_ROW)
+            .map(|tick| data::steps(&mut entities, SHARE, STEP_MM, 77 + round * IN_A_ROW + tick))
             .collect();
-        let floats: Vec<_> = moves.iter().map(|(id, at)| (*id, floats(at))).collect();
-        peer_best.note(cpu(|| peer.tick(&floats)));
-        our_best.note(cpu(|| ours.tick(&batch)));
-        examined = ours.examined;
-        (visible, changes) = compare(&ours, &peer)?;
+        for moves in &ticks {
+            let moves: Vec<_> = moves.iter().map(|(id, at)| (*id, floats(at))).collect();
+            peer_best.note(cpu(|| peer.tick(&moves)));
+            answers.push(peer.answers());
+        }
+        for (moves, answers) in ticks.iter().zip(&answers) {
+            let moves: Vec<_> = moves
+                .iter()
+                .map(|(id, at)| (NetworkId::new(*id, 0), *at))
+                .collect();
+            our_best.note(cpu(|| ours.tick(&moves)));
+            examined = ours.examined;
+            (visible, changes) = compare(&ours, answers)?;
+        }
     }
     let row = |contender: &str, role, best: &Best| Row {
         contender: contender.to_owned(),
@@ -127,6 +140,18 @@ impl Peer {
         peer
     }
 
+    fn answers(&self) -> Answers {
+        let sorted = |ids: &[u32]| {
+            let mut ids = ids.to_vec();
+            ids.sort_unstable();
+            ids
+        };
+        let clients = self.clients.iter();
+        clients
+            .map(|c| (c.current.len(), sorted(&c.entered), sorted(&c.exited)))
+            .collect()
+    }
+
     fn tick(&mut self, moves: &[(u32, [f64; 3])]) {
         for (id, at) in moves {
             self.positions[*id as usize] = *at;
@@ -163,25 +188,20 @@ impl Peer {
 }
 
 /// Compares all transitions, and returns how many pairs are visible and how many changed.
-fn compare(ours: &Ours, peer: &Peer) -> Result<(usize, usize)> {
+fn compare(ours: &Ours, answers: &Answers) -> Result<(usize, usize)> {
     let (mut visible, mut changes) = (0, 0);
-    for (number, sets) in (0..).zip(&peer.clients) {
+    for (number, (len, entered, exited)) in (0..).zip(answers) {
         let client = ClientId::new(number);
         let set = ours.interest.set(client).expect("added");
         let transitions = ours.interest.transitions(client).expect("added");
         let indexes = |ids: &[NetworkId]| ids.iter().map(|id| id.index()).collect::<Vec<_>>();
-        let sorted = |ids: &[u32]| {
-            let mut ids = ids.to_vec();
-            ids.sort_unstable();
-            ids
-        };
-        ensure!(set.len() == sets.current.len(), "{client}: sets differ");
+        ensure!(set.len() == *len, "{client}: sets differ");
         ensure!(
-            indexes(&transitions.entered) == sorted(&sets.entered),
+            indexes(&transitions.entered) == *entered,
             "{client}: entered differ"
         );
         ensure!(
-            indexes(&transitions.exited) == sorted(&sets.exited),
+            indexes(&transitions.exited) == *exited,
             "{client}: exited differ"
         );
         visible += set.len();
