@@ -140,3 +140,19 @@ fn large_batches_leave_what_their_last_entries_say() {
         }
     }
 }
+
+#[test]
+fn a_leaf_alone_below_its_node_may_split() {
+    let spot = |id: u32| WorldPosition::new(i128::from(id % 7), i128::from(id / 7), 0);
+    let mut points: Points = (0..200).map(|id| (id, spot(id))).collect();
+    points.extend((200..300).map(|id| (id, WorldPosition::new(-(1 << 40), 0, 0))));
+    let mut index = SpatialIndex::from_points(&points);
+    for id in 200..300 {
+        index.remove(id);
+        index.validate().expect("valid while others leave");
+    }
+    for id in 200..400 {
+        index.insert(id, spot(id));
+        index.validate().expect("valid while the rest grows");
+    }
+}

@@ -212,6 +212,9 @@ impl<I: DenseId> SpatialIndex<I> {
         if strays.len() > before {
             self.count_down(place, strays.len() - before);
             self.tidy_place(place, points.is_empty());
+        } else if let Place::Fine(parent, _) | Place::Coarse(parent, _) = place {
+            // A leaf alone below its node may have become a node.
+            self.lift_lone_node(parent);
         }
     }
 }

@@ -48,6 +48,8 @@ impl<I: DenseId> SpatialIndex<I> {
             self.collapse(node);
         } else if is_empty {
             self.detach(place);
+        } else if let Place::Fine(parent, _) | Place::Coarse(parent, _) = place {
+            self.lift_lone_node(parent);
         }
     }
 
@@ -104,6 +106,11 @@ impl<I: DenseId> SpatialIndex<I> {
         let (Place::Fine(parent, _) | Place::Coarse(parent, _)) = place else {
             return;
         };
+        self.lift_lone_node(parent);
+    }
+
+    /// Removes a node that has nothing below it but one node.
+    pub(super) fn lift_lone_node(&mut self, parent: u32) {
         let node = self.nodes.get(parent);
         let mut children = node.children();
         if let (Some((_, Link::Node(only))), None) = (children.next(), children.next()) {
