@@ -194,7 +194,7 @@ fn compare(
         return Ok(());
     }
     Err(format!(
-        "the set of {client} breaks the rule: {}",
+        "the set of {viewer:?} breaks the rule: {}",
         differing.join("; ")
     ))
 }
