@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::interest::FollowsParent;
 use nebula_multiplayer::limits::Limits;
@@ -96,4 +97,21 @@ fn a_follower_without_a_parent_stays_unseen_when_it_moves() {
     let mut seen = pair.client_world().query::<&WorldPosition>();
     let seen: Vec<_> = seen.iter(pair.client_world()).copied().collect();
     assert_eq!(seen, [at(-1)]);
+}
+
+#[test]
+fn a_disabled_player_sees_on_while_it_moves() {
+    let mut pair = TestPair::new(&protocol());
+    let at = |km: i128| WorldPosition::new(km * 1_000_000, 0, 0);
+    let player = pair.world.spawn((Replicate, at(-1))).id();
+    pair.world.spawn((Replicate, at(5)));
+    pair.run_ms(100);
+    pair.play(player);
+    pair.world.entity_mut(player).insert(Disabled);
+    pair.run_ms(200);
+    pair.world.entity_mut(player).insert(at(5));
+    pair.run_ms(200);
+    let mut seen = pair.client_world().query::<&WorldPosition>();
+    let seen: Vec<_> = seen.iter(pair.client_world()).copied().collect();
+    assert_eq!(seen, [at(5)]);
 }

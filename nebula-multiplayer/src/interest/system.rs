@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy_ecs::change_detection::{ContiguousRef, Ref};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
-use bevy_ecs::query::{ArchetypeFilter, With, Without};
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::query::{ArchetypeFilter, Or, With, Without};
 use bevy_ecs::system::{Query, SystemState};
 use bevy_ecs::world::{World, WorldId};
 use nebula_math::{MetersError, WorldPosition};
@@ -80,13 +81,17 @@ pub struct SpatialInterestSystem {
 type Rows<C, F> = Query<'static, 'static, (Entity, Ref<'static, C>), F>;
 
 /// Everything that is found by change ticks: positions of replicated entities and of others (which may
-/// watch for a client), radii and margins.
+/// watch for a client), radii and margins. Whoever is disabled is hidden, and sees on.
 type Values = (
     Rows<WorldPosition, With<Replicate>>,
     Rows<WorldPosition, Without<Replicate>>,
-    Rows<InterestArea, ()>,
-    Rows<InterestMargin, ()>,
+    Rows<WorldPosition, With<Disabled>>,
+    Rows<InterestArea, Any>,
+    Rows<InterestMargin, Any>,
 );
+
+/// Also those that are disabled.
+type Any = Or<(With<Disabled>, Without<Disabled>)>;
 
 /// A length that did not take effect; see [`SpatialInterestSystem::issues`].
 ///
@@ -245,7 +250,7 @@ impl SpatialInterestSystem {
         let Some((_, state)) = &mut self.world else {
             return;
         };
-        let Ok((rows, others, radii, margins)) = state.get(world) else {
+        let Ok((rows, others, disabled, radii, margins)) = state.get(world) else {
             return;
         };
         let Some(ids) = world.get_resource::<NetworkIds>() else {
@@ -259,8 +264,11 @@ impl SpatialInterestSystem {
                 self.moves.push((id, *at));
             }
         });
-        self.stale |=
-            scanned > 0 || may_differ(&others) || may_differ(&radii) || may_differ(&margins);
+        self.stale |= scanned > 0
+            || may_differ(&others)
+            || may_differ(&disabled)
+            || may_differ(&radii)
+            || may_differ(&margins);
         interest.move_batch(&self.moves);
     }
 
