@@ -102,6 +102,26 @@ pub fn client_systems() -> ScheduleConfigs<ScheduleSystem> {
 }
 
 /// Returns the phases of a world that is server, client or both, in their order.
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use nebula_coords::NebulaSystems;
+/// use nebula_multiplayer::ecs::phases;
+///
+/// #[derive(Resource, Default)]
+/// struct Log(Vec<&'static str>);
+///
+/// let mut schedule = Schedule::default();
+/// schedule.configure_sets(phases());
+/// schedule.add_systems((
+///     (|mut log: ResMut<Log>| log.0.push("send")).in_set(NebulaSystems::Send),
+///     (|mut log: ResMut<Log>| log.0.push("receive")).in_set(NebulaSystems::Receive),
+/// ));
+/// let mut world = World::new();
+/// world.init_resource::<Log>();
+/// schedule.run(&mut world);
+/// assert_eq!(world.resource::<Log>().0, ["receive", "send"]);
+/// ```
 pub fn phases() -> ScheduleConfigs<bevy_ecs::intern::Interned<dyn SystemSet>> {
     (
         NebulaSystems::Receive,

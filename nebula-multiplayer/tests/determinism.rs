@@ -34,9 +34,9 @@ fn crowd(threads: usize) -> (usize, u64) {
             let at = place(&mut random);
             entities.push(net.world.spawn((Replicate, at, Health(0))).id());
         }
-        for number in 0..CLIENTS {
-            net.join();
-            net.set_player(number, Some(entities[number]));
+        for entity in &entities[..CLIENTS] {
+            let number = net.join();
+            net.set_player(number, Some(*entity));
         }
         let (mut bytes, mut hash) = (0, 0xcbf2_9ce4_8422_2325_u64);
         for _ in 0..20 {
