@@ -45,6 +45,11 @@ impl History {
         }
     }
 
+    /// Returns how often the entity came into the client's set.
+    pub(crate) fn visits(&self, client: ClientId, tag: u64) -> usize {
+        self.visits.get(&(client, tag)).map_or(0, Vec::len)
+    }
+
     /// Tells when the entity was in the client's set, and what it was since when.
     pub(crate) fn describe(&self, client: ClientId, tag: u64) -> String {
         let visits = self.visits.get(&(client, tag));

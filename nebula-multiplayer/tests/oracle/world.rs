@@ -101,15 +101,25 @@ pub(crate) struct State {
     pub(crate) owner: Option<ClientId>,
 }
 
+/// Two entities of one world have this tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubled(pub(crate) u64);
+
+impl From<Doubled> for String {
+    fn from(doubled: Doubled) -> Self {
+        format!("two entities have the tag {}", doubled.0)
+    }
+}
+
 /// Returns everything that has a tag; an error if two entities share one.
-pub(crate) fn states(world: &mut World) -> Result<BTreeMap<u64, (Entity, State)>, String> {
+pub(crate) fn states(world: &mut World) -> Result<BTreeMap<u64, (Entity, State)>, Doubled> {
     let mut query = world.query::<(Entity, &Tag)>();
     let tagged: Vec<(Entity, u64)> = query.iter(world).map(|(e, tag)| (e, tag.0)).collect();
     let mut states = BTreeMap::new();
     for (entity, tag) in tagged {
         let state = state(world, entity);
         if states.insert(tag, (entity, state)).is_some() {
-            return Err(format!("two entities have the tag {tag}"));
+            return Err(Doubled(tag));
         }
     }
     Ok(states)
