@@ -354,14 +354,18 @@ impl Viewer {
     ) -> bool {
         let store = shared.store(self.slots[table_index(slot)].store);
         let mut sent = 0;
+        // What did not fit named no cell: a client that acknowledges the rest does not know it.
+        *cell = false;
         for kind in bits(*due) {
             let mark = body.mark();
+            let mut named = false;
             match &store.position {
-                Some(moving) if kind == 0 => *cell = self.put_position(body, slot, moving).0,
+                Some(moving) if kind == 0 => named = self.put_position(body, slot, moving).0,
                 _ => self.put_update(shared, body, slot, store, 1 << kind),
             }
             if body.keep(mark) {
                 sent |= 1 << kind;
+                *cell |= named;
             }
         }
         *due = sent;
