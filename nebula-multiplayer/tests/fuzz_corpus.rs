@@ -52,7 +52,6 @@ fn decode_corpus_is_clean() {
 }
 
 #[test]
-#[ignore = "replication is being mended: an entity or component can flicker after a resync"]
 fn session_ops_corpus_is_clean() {
     replay("session_ops", oracle::fuzz::session_ops);
 }

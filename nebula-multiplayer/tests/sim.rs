@@ -4,6 +4,7 @@
 //! names a single one.
 #![expect(clippy::print_stdout, reason = "what was simulated is the point of it")]
 
+#[allow(dead_code, reason = "the fuzz targets use the rest")]
 mod oracle;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +34,6 @@ fn check(seed: u64, twice: bool) -> Result<Report, String> {
 }
 
 #[test]
-#[ignore = "replication is being mended; cargo xtask sim runs it"]
 fn every_seed_passes_the_oracle() {
     let start = Instant::now();
     if let Some(seed) = number("NEBULA_SIM_SEED") {
@@ -82,7 +82,7 @@ fn run_all(seeds: u64) -> Vec<(u64, Result<Report, String>)> {
             if seed >= seeds {
                 return done;
             }
-            if seed > 0 && seed % 1_000 == 0 {
+            if seed > 0 && seed.is_multiple_of(1_000) {
                 println!("{seed} seeds begun");
             }
             let result = std::panic::catch_unwind(|| check(seed, seed < TWICE));
@@ -157,7 +157,6 @@ fn print_totals(seeds: u64, total: &Report, start: Instant) {
 }
 
 #[test]
-#[ignore = "replication is being mended; cargo xtask sim runs it"]
 fn the_oracle_notices_when_the_send_check_is_missing() {
     let caught = (0..40).find_map(|seed| Some((seed, run(seed, true).err()?)));
     let (seed, error) = caught.expect("without the check something leaks");

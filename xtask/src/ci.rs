@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::run::{LIBRARIES, answers, cargo, cargo_beside, root, run};
-use crate::{consumers, demo, docs, tidy};
+use crate::{consumers, demo, docs, sim, tidy};
 
 /// The README's test command, run by CI exactly as it stands there.
 pub(crate) const TEST_COMMAND: &str = "cargo test --workspace";
@@ -50,6 +50,10 @@ const CHECKS: &[Check] = &[
     Check {
         name: "tests, all features",
         run: || line(&format!("test {} --all-features", libraries())),
+    },
+    Check {
+        name: "sim",
+        run: || outcome(sim::sim_in_ci()),
     },
     Check {
         // Debug and release must agree on every property.
