@@ -2,6 +2,7 @@
 //! are checked in. It shares no code with what it checks.
 
 pub(crate) mod budget;
+pub(crate) mod calm;
 pub(crate) mod chaos;
 pub(crate) mod client;
 pub(crate) mod fuzz;

@@ -10,7 +10,7 @@ use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::server::{Disconnect, ServerEvent, ServerSettings};
 use nebula_multiplayer::testing::{Sent, TestNet};
 use nebula_multiplayer::transport::Lane;
-use nebula_multiplayer::transport::sim::{FaultCounts, Faults, Random};
+use nebula_multiplayer::transport::sim::{FaultCounts, Random};
 
 use super::budget::Meter;
 use super::chaos;
@@ -44,14 +44,6 @@ pub(crate) struct Report {
 /// would have everything sent anew.
 const QUIET: u32 = 100;
 
-/// What is not as it must be.
-enum Wrong {
-    /// A client has no session.
-    Link(String),
-    /// A client has one, and shows something else than the truth.
-    World(String),
-}
-
 /// One client as the simulation follows it.
 #[derive(Debug)]
 pub(crate) struct Follower {
@@ -60,8 +52,8 @@ pub(crate) struct Follower {
     tail: Tail,
     meter: Meter,
     /// What the server says, and what the client says.
-    down: Channels,
-    up: Channels,
+    pub(super) down: Channels,
+    pub(super) up: Channels,
 }
 
 pub(crate) struct Simulation {
@@ -72,16 +64,16 @@ pub(crate) struct Simulation {
     pub(crate) followers: Vec<Follower>,
     /// Whether damaged datagrams are noticed below; otherwise both sides read them.
     pub(crate) sealed: bool,
-    sets: Sets,
-    history: History,
-    allowed: BTreeMap<ClientId, Allowed>,
-    truth: BTreeMap<u64, State>,
+    pub(super) sets: Sets,
+    pub(super) history: History,
+    pub(super) allowed: BTreeMap<ClientId, Allowed>,
+    pub(super) truth: BTreeMap<u64, State>,
     /// For how many ticks in a row everything must be well at the end.
-    quiet: u32,
+    pub(super) quiet: u32,
     /// Whether the server's check at the time of sending is taken out.
     sabotage: bool,
     /// Whether the world changes.
-    wild: bool,
+    pub(super) wild: bool,
 }
 
 /// Runs one seed to its end, or says what broke and when. With `sabotage` the server's check at the
@@ -434,111 +426,6 @@ impl Simulation {
     fn up(&mut self, client: ClientId) -> Option<&mut Channels> {
         let number = self.number_of(client)?;
         Some(&mut self.followers[number].up)
-    }
-
-    /// Heals every link, lets the world rest, and waits until every client shows the truth: two
-    /// seconds, and as long as the budget needs for all of it.
-    pub(crate) fn calm(&mut self) -> Result<(), String> {
-        self.wild = false;
-        self.net.faults = Faults::NONE;
-        for number in 0..self.followers.len() {
-            self.net.heal(number);
-            if !self.sealed {
-                // Nobody notices a damaged value that makes sense: begin anew.
-                self.net.crash(number, true);
-            }
-        }
-        let patience = self.patience();
-        let end = self.net.now() + patience;
-        let mut well_for = 0;
-        while well_for < self.quiet {
-            self.relink();
-            let before = self.truth.clone();
-            self.tick()?;
-            if self.truth != before {
-                // Someone timed out or came back, and a player with it.
-                well_for = 0;
-            }
-            let late = self.net.now() > end;
-            match self.wrong() {
-                None => well_for += 1,
-                // A kick or a timeout may be under way still; whoever comes back starts over.
-                Some(Wrong::Link(_)) if !late => well_for = 0,
-                Some(Wrong::World(_)) if !late && well_for == 0 => {}
-                Some(Wrong::Link(wrong) | Wrong::World(wrong)) => {
-                    let state = if well_for > 0 {
-                        "after all was well"
-                    } else {
-                        "after the links healed"
-                    };
-                    let resyncs = self.resyncs();
-                    return Err(format!(
-                        "{state} (patience {patience:?}): {wrong}; resyncs {resyncs:?}"
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns how often each client's view had to be sent anew.
-    fn resyncs(&self) -> Vec<Option<u64>> {
-        let ids = (0..self.net.len()).map(|number| self.net.client(number).last_id());
-        ids.map(|id| Some(self.net.server.stats(id?)?.resyncs))
-            .collect()
-    }
-
-    /// Gives a new link to everyone who has none.
-    fn relink(&mut self) {
-        for number in 0..self.followers.len() {
-            let client = self.net.client(number);
-            if !client.client.is_connected() && client.id().is_none() {
-                self.net.reconnect(number);
-            }
-        }
-    }
-
-    /// Returns how long everything may take on healthy links: ten seconds for timeouts and two of
-    /// quiet, and four times what the budget needs for the full state of everyone.
-    fn patience(&self) -> Duration {
-        let state = |state: &State| {
-            let hold = state.hold.as_ref().map_or(0, Vec::len);
-            let title = state.title.as_ref().map_or(0, String::len);
-            (200 + hold + title) as u64
-        };
-        let bytes: u64 = self.truth.values().map(state).sum();
-        let rate = u64::from(self.net.server.settings().limits.bytes_out_per_second);
-        Duration::from_secs(12) + Duration::from_millis(4 * 1_000 * bytes / rate)
-    }
-
-    /// Returns the first thing that is not yet as it must be.
-    fn wrong(&mut self) -> Option<Wrong> {
-        for number in 0..self.followers.len() {
-            let Some(id) = self.net.client(number).id() else {
-                return Some(Wrong::Link(format!("client {number} has no link")));
-            };
-            if !self.net.client(number).client.is_connected() {
-                return Some(Wrong::Link(format!("{id} is not connected")));
-            }
-            let Some(allowed) = self.allowed.get(&id) else {
-                return Some(Wrong::Link(format!("{id} has no set")));
-            };
-            let expected = client::expected(&self.truth, &allowed.view, id);
-            let shown = match world::states(&mut self.net.client_mut(number).world) {
-                Ok(shown) => shown,
-                Err(error) => return Some(Wrong::World(error.into())),
-            };
-            if let Some(difference) = client::difference(&expected, &shown) {
-                return Some(Wrong::World(format!("{id}: {difference}")));
-            }
-            let follower = &self.followers[number];
-            if let Some(missing) = follower.down.missing().or(follower.up.missing())
-                && self.sealed
-            {
-                return Some(Wrong::World(format!("{id}: {missing}")));
-            }
-        }
-        None
     }
 }
 
