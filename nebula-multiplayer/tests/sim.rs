@@ -112,6 +112,7 @@ fn add(total: &mut Report, report: &Report) {
     total.spoiled += report.spoiled;
     total.spawns += report.spawns;
     total.despawns += report.despawns;
+    total.aged += report.aged;
     total.hash = total.hash.rotate_left(1) ^ report.hash;
 }
 
@@ -143,8 +144,8 @@ fn print_totals(seeds: u64, total: &Report, start: Instant) {
     let counted = faults(total).map(|(name, n)| format!("{name} {n}"));
     println!("faults: {}", counted.join(", "));
     println!(
-        "sessions: joins {}, kicks {}, dropped for damaged bytes {}; entities: spawns {}, despawns {}",
-        total.joins, total.kicks, total.spoiled, total.spawns, total.despawns
+        "sessions: joins {}, kicks {}, dropped for damaged bytes {}; entities: spawns {}, despawns {}, ages checked {}",
+        total.joins, total.kicks, total.spoiled, total.spawns, total.despawns, total.aged
     );
     println!(
         "sim: {seeds} seeds, {} ticks, {} datagrams, {} bytes, hash {:016x}, {:.1} s",

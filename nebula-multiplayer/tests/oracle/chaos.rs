@@ -24,6 +24,15 @@ pub(crate) fn faults(random: &mut Random, sealed: bool) -> Faults {
     }
 }
 
+/// Decides how bad a client's next link is.
+pub(crate) fn new_link(simulation: &mut Simulation, number: usize) {
+    let faults = faults(&mut simulation.random, simulation.sealed);
+    simulation.net.faults = faults;
+    let follower = &mut simulation.followers[number];
+    follower.healthy = faults.drop == 0 && faults.bandwidth.is_none();
+    follower.healthy_from = None;
+}
+
 /// Lets something happen to each client, rarely.
 pub(crate) fn strike(simulation: &mut Simulation) {
     if simulation.net.len() < 4 && simulation.random.chance(60) {
@@ -41,7 +50,7 @@ pub(crate) fn strike(simulation: &mut Simulation) {
 /// Someone without a link tries again, sooner or later.
 fn come_back(simulation: &mut Simulation, number: usize) {
     if simulation.random.chance(1_000) {
-        simulation.net.faults = faults(&mut simulation.random, simulation.sealed);
+        new_link(simulation, number);
         simulation.net.reconnect(number);
     }
 }
@@ -53,6 +62,8 @@ fn befall(simulation: &mut Simulation, number: usize) {
 
 /// Lets one thing happen to a client that has a link.
 pub(crate) fn befall_by(simulation: &mut Simulation, number: usize, what: u64) {
+    simulation.followers[number].healthy = false;
+    simulation.followers[number].healthy_from = None;
     let time = Duration::from_millis(simulation.random.below(2_500));
     let now = simulation.net.now();
     match what {

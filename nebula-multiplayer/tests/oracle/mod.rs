@@ -1,6 +1,7 @@
 //! The oracle: plain checks of everything that servers and clients promise, and the world that they
 //! are checked in. It shares no code with what it checks.
 
+pub(crate) mod age;
 pub(crate) mod budget;
 pub(crate) mod calm;
 pub(crate) mod chaos;

@@ -38,6 +38,8 @@ pub(crate) struct Report {
     pub(crate) spoiled: u64,
     pub(crate) spawns: u64,
     pub(crate) despawns: u64,
+    /// Entities on healthy links whose age was compared with the bound.
+    pub(crate) aged: u64,
 }
 
 /// For how many ticks in a row everything must be well: five seconds, in which view hashes that differ
@@ -48,7 +50,13 @@ const QUIET: u32 = 100;
 #[derive(Debug)]
 pub(crate) struct Follower {
     pub(crate) player: Option<Entity>,
-    shown: Shown,
+    /// Whether the link has no faults but its delay.
+    pub(crate) healthy: bool,
+    /// Since which tick it has had a session over such a link.
+    pub(crate) healthy_from: Option<u64>,
+    /// Since when each entity has been in its view.
+    pub(super) viewed: BTreeMap<u64, u64>,
+    pub(super) shown: Shown,
     tail: Tail,
     meter: Meter,
     /// What the server says, and what the client says.
@@ -139,13 +147,17 @@ impl Simulation {
         let limits = &self.net.server.settings().limits;
         self.followers.push(Follower {
             player: None,
+            healthy: false,
+            healthy_from: None,
+            viewed: BTreeMap::new(),
             shown: Shown::new(),
             tail: Tail::default(),
             meter: Meter::new(limits, self.net.now()),
             down: Channels::default(),
             up: Channels::default(),
         });
-        self.net.faults = chaos::faults(&mut self.random, self.sealed);
+        let number = self.followers.len() - 1;
+        chaos::new_link(self, number);
         self.net.join();
     }
 
@@ -290,7 +302,7 @@ impl Simulation {
         let gone = follower.shown.keys().filter(|tag| !shown.contains_key(tag));
         self.report.despawns += gone.count() as u64;
         follower.shown = shown;
-        Ok(())
+        self.check_age(number, id)
     }
 
     fn take_events(&mut self) -> Result<(), String> {
@@ -314,6 +326,7 @@ impl Simulation {
         };
         let follower = &mut self.followers[number];
         follower.tail = Tail::default();
+        follower.healthy_from = follower.healthy.then_some(self.history.now());
         if resumed {
             self.report.resumes += 1;
         } else {

@@ -45,6 +45,14 @@ impl History {
         }
     }
 
+    /// Returns the last tick at which the entity was in the client's set.
+    pub(crate) fn out_since(&self, client: ClientId, tag: u64) -> u64 {
+        let visits = self.visits.get(&(client, tag));
+        visits
+            .and_then(|visits| visits.last())
+            .map_or(0, |(_, to)| *to)
+    }
+
     /// Returns how often the entity came into the client's set.
     pub(crate) fn visits(&self, client: ClientId, tag: u64) -> usize {
         self.visits.get(&(client, tag)).map_or(0, Vec::len)
