@@ -2,12 +2,29 @@
 
 use super::ids::table_index;
 use super::record::{DespawnReason, bits};
+use super::replicator::Replicator;
 use super::store::Shared;
 use super::viewer::{Flight, News, Phase, Progress, Sent, Viewer, state_tick};
 use super::viewhash;
-use crate::Tick;
+use crate::{ClientId, Tick};
+
+impl Replicator {
+    /// Returns whether an entity is on its way in or out, so that the client may count another of its
+    /// lives than the acknowledgements prove.
+    pub(crate) fn is_in_transit(&self, client: ClientId) -> bool {
+        self.viewer(client).is_some_and(Viewer::is_in_transit)
+    }
+}
 
 impl Viewer {
+    /// Whether a life began or ended that the client has not confirmed.
+    pub(crate) fn is_in_transit(&self) -> bool {
+        self.slots.iter().any(|slot| {
+            let between = slot.counted != 0 && slot.counted_life != slot.life;
+            between || matches!(slot.phase, Phase::Leaving(_))
+        })
+    }
+
     /// Notes that a packet arrived. Appends slots that became known, or left for good, to `news`.
     pub(crate) fn acked(&mut self, packet: u64, shared: &Shared, news: &mut News) {
         let Some(flight) = self.take_flight(packet) else {

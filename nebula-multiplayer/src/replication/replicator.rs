@@ -290,7 +290,7 @@ impl Replicator {
         }
     }
 
-    fn viewer(&self, client: ClientId) -> Option<&Viewer> {
+    pub(super) fn viewer(&self, client: ClientId) -> Option<&Viewer> {
         let number = self.by_client.get(&client)?;
         self.viewers.get(table_index(*number))?.as_ref()
     }

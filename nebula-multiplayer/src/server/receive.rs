@@ -156,7 +156,9 @@ impl Server {
             self.replicator.request_full(client, slots);
         }
         // An older datagram speaks of an older state.
-        if let Some(hash) = header.view_hash.filter(|_| peer.session.is_newest(header)) {
+        if let Some(hash) = header.view_hash.filter(|_| peer.session.is_newest(header))
+            && !self.replicator.is_in_transit(client)
+        {
             let differs = hash != self.replicator.view_hash(client);
             peer.differences = if differs {
                 peer.differences.saturating_add(1)
