@@ -158,6 +158,16 @@ fn print_totals(seeds: u64, total: &Report, start: Instant) {
 }
 
 #[test]
+fn seeds_that_failed_once_pass() {
+    // Beyond the first hundred, which CI runs anyway.
+    for seed in [505, 803, 1_021, 1_203, 1_432, 1_883] {
+        if let Err(error) = run(seed, false) {
+            panic!("{error}");
+        }
+    }
+}
+
+#[test]
 fn the_oracle_notices_when_the_send_check_is_missing() {
     let caught = (0..40).find_map(|seed| Some((seed, run(seed, true).err()?)));
     let (seed, error) = caught.expect("without the check something leaks");

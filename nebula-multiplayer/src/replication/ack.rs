@@ -17,12 +17,14 @@ impl Replicator {
 }
 
 impl Viewer {
-    /// Whether a life began or ended that the client has not confirmed.
+    /// Whether a life began or ended that the client has not confirmed, or everything is being sent
+    /// anew and it still holds what was before.
     pub(crate) fn is_in_transit(&self) -> bool {
-        self.slots.iter().any(|slot| {
-            let between = slot.counted != 0 && slot.counted_life != slot.life;
-            between || matches!(slot.phase, Phase::Leaving(_))
-        })
+        self.reset.is_some()
+            || self.slots.iter().any(|slot| {
+                let between = slot.counted != 0 && slot.counted_life != slot.life;
+                between || matches!(slot.phase, Phase::Leaving(_))
+            })
     }
 
     /// Notes that a packet arrived. Appends slots that became known, or left for good, to `news`.
@@ -152,7 +154,12 @@ impl Viewer {
         state.kept = false;
         state.notice_progress = Progress::default();
         let streams = store.has & state.allowed & shared.kinds.streams();
+        // What the owner alone gets may have been on its way when the entity changed hands.
+        let denied = bits(shared.kinds.owner_only() & !state.allowed)
+            .filter(|kind| state.progress(*kind).sent != 0)
+            .fold(0, |mask, kind| mask | 1_u64 << kind);
         self.renewed(number);
+        self.mark_any(number, denied, shared.tick);
         self.mark(number, streams, shared.tick);
         if self.slot(number).dirty == 0 {
             self.dirty.clear(number);

@@ -8,6 +8,9 @@ use super::client;
 use super::run::Simulation;
 use super::world::{self, State};
 
+/// Ticks in which a late change reaches everyone: two seconds.
+const SETTLING: u32 = 40;
+
 /// What is not as it must be.
 enum Wrong {
     /// A client has no session.
@@ -31,21 +34,23 @@ impl Simulation {
         }
         let patience = self.patience();
         let end = self.net.now() + patience;
-        let mut well_for = 0;
+        let (mut well_for, mut settling) = (0, 0);
         while well_for < self.quiet {
             self.relink();
-            let before = self.truth.clone();
+            let before = (self.truth.clone(), self.allowed.clone());
             self.tick()?;
-            if self.truth != before {
-                // Someone timed out or came back, and a player with it.
+            if (&self.truth, &self.allowed) != (&before.0, &before.1) {
+                // Someone timed out or came back, and a player with it; that takes its time.
                 well_for = 0;
+                settling = SETTLING;
             }
+            settling = settling.saturating_sub(1);
             let late = self.net.now() > end;
             match self.wrong() {
                 None => well_for += 1,
                 // A kick or a timeout may be under way still; whoever comes back starts over.
                 Some(Wrong::Link(_)) if !late => well_for = 0,
-                Some(Wrong::World(_)) if !late && well_for == 0 => {}
+                Some(Wrong::World(_)) if !late && (well_for == 0 || settling > 0) => well_for = 0,
                 Some(Wrong::Link(wrong) | Wrong::World(wrong)) => {
                     let state = if well_for > 0 {
                         "after all was well"

@@ -30,7 +30,7 @@ pub(crate) struct Sets {
 type Things = BTreeMap<NetworkId, Thing<NetworkId, ClientId>>;
 
 /// What a client may see, by tag.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     pub(crate) set: BTreeSet<u64>,
     pub(crate) view: BTreeSet<u64>,
