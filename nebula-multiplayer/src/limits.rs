@@ -88,6 +88,11 @@ pub struct Limits {
     pub idle_timeout: Duration,
     /// With a packet waiting for an acknowledgement, and none coming.
     pub ack_timeout: Duration,
+    /// Without a byte of its stream being read, until a client gets no more state and, once it reads
+    /// again, everything anew.
+    pub stall_resync: Duration,
+    /// Without a byte of its stream being read, until a client is dropped.
+    pub stall_drop: Duration,
     /// From the loss of a link to the end of its session.
     pub resume_window: Duration,
     /// From a kick to the end of the link, so that the reason can be read.
@@ -121,6 +126,8 @@ impl Default for Limits {
             hello_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(10),
             ack_timeout: Duration::from_secs(10),
+            stall_resync: Duration::from_secs(2),
+            stall_drop: Duration::from_secs(5),
             resume_window: Duration::from_secs(30),
             farewell: Duration::from_secs(1),
             keep_alive: Duration::from_secs(1),
@@ -204,6 +211,8 @@ impl Limits {
             ("hello_timeout", self.hello_timeout, 100),
             ("idle_timeout", self.idle_timeout, 100),
             ("ack_timeout", self.ack_timeout, 100),
+            ("stall_resync", self.stall_resync, 100),
+            ("stall_drop", self.stall_drop, 100),
             ("resume_window", self.resume_window, 0),
             ("farewell", self.farewell, 0),
             ("keep_alive", self.keep_alive, 10),

@@ -18,6 +18,7 @@ pub(crate) mod messages;
 mod peer;
 mod receive;
 mod settings;
+mod stall;
 mod tick;
 mod ticket;
 mod transmit;

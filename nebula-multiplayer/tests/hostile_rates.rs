@@ -4,10 +4,11 @@ mod common;
 
 use core::time::Duration;
 
-use common::{Chat, Hit, MAX, Pair};
+use common::{Chat, Health, Hit, MAX, Pair};
 use nebula_multiplayer::Disconnect;
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::message::ClientFrame;
+use nebula_multiplayer::server::ServerEvent;
 use nebula_multiplayer::session::{Header, SmallMessage};
 use nebula_multiplayer::wire;
 
@@ -76,6 +77,186 @@ fn hostile_37_a_client_that_never_reads_its_stream() {
     );
     let stats = raw.pair.server.stats(raw.pair.id).unwrap();
     assert_eq!(stats.refused_messages, refused);
+}
+
+/// A pair whose stream to the client is a link that takes so many bytes a tick.
+struct SlowReader {
+    pair: Pair,
+    held: Vec<u8>,
+}
+
+impl SlowReader {
+    fn new() -> Self {
+        let mut pair = Pair::connected();
+        pair.spawn_player();
+        pair.steps(10);
+        let held = Vec::new();
+        Self { pair, held }
+    }
+
+    /// One tick; returns how many bytes of state went out.
+    fn step(&mut self, rate: usize) -> u64 {
+        let pair = &mut self.pair;
+        pair.now += Duration::from_millis(50);
+        let mut bytes = Vec::new();
+        while pair.client.transmit(MAX, &mut bytes) {
+            let _ = pair.server.receive(pair.id, &bytes, pair.now);
+            bytes.clear();
+        }
+        let before = pair.server.stats(pair.id).map(|s| s.state_bytes_sent);
+        pair.server.tick(&mut pair.world, pair.now);
+        while pair.server.transmit_stream(pair.id, MAX, &mut self.held) {}
+        let taken = self.held.len().min(rate);
+        let read: Vec<u8> = self.held.drain(..taken).collect();
+        pair.client.receive_stream(&read, pair.now).unwrap();
+        pair.server.note_unsent(pair.id, self.held.len(), pair.now);
+        while pair.server.transmit(pair.id, MAX, &mut bytes) {
+            pair.client.receive(&bytes, pair.now).unwrap();
+            bytes.clear();
+        }
+        pair.client.tick(&mut pair.mirror, pair.now);
+        let after = pair.server.stats(pair.id).map(|s| s.state_bytes_sent);
+        after
+            .zip(before)
+            .map_or(0, |(after, before)| after - before)
+    }
+
+    fn shout(&mut self, bytes: usize) {
+        let text = Chat("x".repeat(bytes));
+        self.pair.server.send(self.pair.id, &text).unwrap();
+    }
+
+    /// Changes what the client sees, so that there is state to send.
+    fn hurt(&mut self, health: u16) {
+        let mut rows = self.pair.world.query::<&mut Health>();
+        for mut row in rows.iter_mut(&mut self.pair.world) {
+            row.0 = health;
+        }
+    }
+
+    fn mirrored(&mut self) -> Vec<u16> {
+        let mut rows = self.pair.mirror.query::<&Health>();
+        rows.iter(&self.pair.mirror).map(|row| row.0).collect()
+    }
+}
+
+#[test]
+fn hostile_37_two_seconds_without_reading_end_in_a_resync() {
+    let mut slow = SlowReader::new();
+    assert_eq!(slow.mirrored(), [100]);
+    slow.shout(2_000);
+    let mut state = 0;
+    for tick in 0..70 {
+        slow.hurt(tick);
+        let bytes = slow.step(0);
+        if tick > 45 {
+            assert!(slow.pair.server.is_stalled(slow.pair.id), "tick {tick}");
+            assert_eq!(bytes, 0, "no state for one who does not read");
+        }
+        state += bytes;
+    }
+    assert!(state > 0, "before that it got what it sees");
+    assert_eq!(slow.pair.server.stats(slow.pair.id).unwrap().resyncs, 1);
+    assert_ne!(slow.mirrored(), [69]);
+    // It reads again: everything comes anew, and it is as if nothing had been.
+    for _ in 0..20 {
+        slow.step(usize::MAX);
+    }
+    assert!(!slow.pair.server.is_stalled(slow.pair.id));
+    assert_eq!(slow.mirrored(), [69]);
+    assert_eq!(slow.pair.client.messages::<Chat>().count(), 1);
+}
+
+#[test]
+fn hostile_37_five_seconds_without_reading_end_the_client() {
+    for rate in [0, 1] {
+        let mut slow = SlowReader::new();
+        // One byte each tick is twenty a second: enough to look alive, too slow to be served.
+        slow.shout(2_000);
+        let mut ticks = 0;
+        while slow.pair.server.is_connected(slow.pair.id) {
+            slow.step(rate);
+            ticks += 1;
+            assert!(ticks < 110, "dropped after five seconds");
+        }
+        assert!(ticks >= 99, "not before: {ticks} ticks");
+        let events: Vec<_> = slow.pair.server.events().collect();
+        let reason = Disconnect::Stalled;
+        let client = slow.pair.id;
+        assert!(
+            events.contains(&ServerEvent::Disconnected { client, reason }),
+            "{events:?}"
+        );
+        assert_eq!(slow.pair.server.held(), 0, "and nothing is kept of it");
+    }
+}
+
+#[test]
+fn hostile_37_a_client_that_claims_to_read_is_judged_by_its_link() {
+    // It confirms every message, and its link still holds the bytes.
+    let limits = Limits {
+        bytes_out_per_second: 1 << 24,
+        burst_bytes: 1 << 24,
+        ..Limits::default()
+    };
+    let mut raw = Raw::with(limits);
+    let mut held = 0;
+    let mut confirmed = 0_u16;
+    for _ in 0..20 {
+        for _ in 0..40 {
+            confirmed += 1;
+            let text = Chat("x".repeat(1_000));
+            raw.pair.server.send(raw.pair.id, &text).unwrap();
+        }
+        raw.pair.now += Duration::from_millis(50);
+        raw.pair.server.tick(&mut raw.pair.world, raw.pair.now);
+        let mut bytes = Vec::new();
+        while raw
+            .pair
+            .server
+            .transmit_stream(raw.pair.id, MAX, &mut bytes)
+        {
+            held += bytes.len();
+            bytes.clear();
+            raw.pair.server.note_unsent(raw.pair.id, held, raw.pair.now);
+        }
+        let header = Header {
+            ordered: Some(confirmed),
+            ..Header::default()
+        };
+        let _ = raw.send(header, &[]);
+        if held >= 256 * 1_024 {
+            break;
+        }
+    }
+    assert_eq!(held, 256 * 1_024, "the link is never given more to hold");
+    raw.tick();
+    assert!(raw.pair.server.is_stalled(raw.pair.id));
+}
+
+#[test]
+fn a_client_that_is_cut_off_is_not_taken_for_one_that_does_not_read() {
+    let mut slow = SlowReader::new();
+    slow.shout(2_000);
+    let now = slow.pair.now;
+    // Nothing is heard of it for nine seconds, and its link holds everything.
+    for tick in 1..=180 {
+        let now = now + Duration::from_millis(50 * tick);
+        slow.pair.server.tick(&mut slow.pair.world, now);
+        slow.pair
+            .server
+            .transmit_stream(slow.pair.id, MAX, &mut slow.held);
+        slow.pair
+            .server
+            .note_unsent(slow.pair.id, slow.held.len(), now);
+        slow.pair.now = now;
+    }
+    assert!(slow.pair.server.is_connected(slow.pair.id));
+    for _ in 0..20 {
+        slow.step(usize::MAX);
+    }
+    assert_eq!(slow.pair.client.messages::<Chat>().count(), 1);
+    assert_eq!(slow.mirrored(), [100]);
 }
 
 #[test]

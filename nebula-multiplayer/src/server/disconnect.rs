@@ -51,6 +51,9 @@ pub enum Disconnect {
     /// The link was gone for too long.
     #[error("did not come back in time")]
     Expired,
+    /// The client did not read its stream for too long.
+    #[error("what was sent was not read for too long")]
+    Stalled,
     /// There is no such client.
     #[error("no such client")]
     Unknown,
@@ -74,6 +77,7 @@ impl Disconnect {
             Self::LinkLost => 10,
             Self::Expired => 11,
             Self::Unknown => 12,
+            Self::Stalled => 13,
         }
     }
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use bevy_ecs::entity::Entity;
 
 use super::Disconnect;
+use super::stall::Stall;
 use crate::limits::Limits;
 use crate::message::{FrameBuffer, ServerFrame};
 use crate::protocol::Protocol;
@@ -36,6 +37,8 @@ pub(super) struct Peer {
     pub(super) over_rate: bool,
     pub(super) budget: Bucket,
     pub(super) stats: ClientStats,
+    /// Whether it reads what it is sent.
+    pub(super) stall: Stall,
     pub(super) inputs: InputWindow,
     pub(super) player: Option<Entity>,
     /// Whether it may come back to its session.
@@ -69,6 +72,7 @@ impl Peer {
             over_rate: false,
             budget: Bucket::new(limits.bytes_out_per_second, limits.burst_bytes, now),
             stats: ClientStats::new(protocol, now),
+            stall: Stall::new(now),
             inputs: InputWindow::default(),
             player: None,
             resumable,
@@ -89,6 +93,7 @@ impl Peer {
         };
         self.frames = FrameBuffer::new(limits.frame_in_bytes);
         self.partial_since = None;
+        self.stall = Stall::new(now);
         self.session.ordered.silence();
         self.session.restart_timers(now);
     }

@@ -17,6 +17,7 @@ impl Server {
     pub fn tick(&mut self, world: &mut World, now: Duration) {
         self.advance(now);
         self.tick = self.tick.next();
+        self.judge_stalls();
         self.end_overdue();
         self.give_up_packets();
         NetworkIds::maintain(world);
@@ -63,12 +64,14 @@ impl Server {
             {
                 Some(Disconnect::NeverAcks)
             }
-            Link::Live => {
-                let stalled = peer
+            Link::Live
+                if peer
                     .partial_since
-                    .is_some_and(|at| since(at) >= limits.hello_timeout);
-                stalled.then_some(Disconnect::FrameTimeout)
+                    .is_some_and(|at| since(at) >= limits.hello_timeout) =>
+            {
+                Some(Disconnect::FrameTimeout)
             }
+            Link::Live => peer.stalled(limits),
         }
     }
 

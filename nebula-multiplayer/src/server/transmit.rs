@@ -23,7 +23,7 @@ impl Server {
         let Some(peer) = self.clients.get_mut(&client) else {
             return false;
         };
-        let wants = self.replicator.wants_to_send(client);
+        let wants = !peer.stall.collapsed && self.replicator.wants_to_send(client);
         let (replicator, interest) = (&mut self.replicator, &self.interest);
         let written = datagram(
             peer,
@@ -62,7 +62,7 @@ impl Server {
         for_each(&mut jobs, |(client, peer, viewer, batch)| {
             let mut outcome = Outcome::default();
             loop {
-                let wants = viewer.wants_to_send();
+                let wants = !peer.stall.collapsed && viewer.wants_to_send();
                 let bytes = &mut batch.bytes;
                 let written = datagram(
                     peer,
@@ -99,6 +99,8 @@ impl Server {
             return false;
         }
         let limits = &self.settings.limits;
+        // What the link cannot take stays here, where it is capped and can be counted.
+        let max = max.min(limits.stream_queue_bytes.saturating_sub(peer.stall.unsent));
         peer.budget.refill(self.now);
         let overhead = usize::try_from(limits.datagram_overhead).unwrap_or(usize::MAX);
         let affordable = usize::try_from(peer.budget.available()).unwrap_or(usize::MAX);
@@ -111,6 +113,8 @@ impl Server {
         if len == 0 {
             return false;
         }
+        let (begun, _) = peer.session.ordered.progress();
+        peer.stall.hand_over(len, begun);
         let cost = wire_bytes(len, limits);
         peer.budget.take(cost);
         peer.stats.note_stream_sent(len, cost);
@@ -178,7 +182,8 @@ fn datagram(
     };
     let draft = peer.session.begin(header, None, room, env.now, out);
     let used = out.len().saturating_sub(start);
-    let body = body(draft.packet, room.saturating_sub(used), out);
+    let left = room.saturating_sub(used);
+    let body = !peer.stall.collapsed && body(draft.packet, left, out);
     if !peer.session.end(draft, body, false, env.now, out) {
         return false;
     }
