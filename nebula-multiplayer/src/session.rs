@@ -2,7 +2,7 @@
 //!
 //! A session knows neither sockets nor clocks and is the same on both sides. Packets are numbered
 //! with 64 bits inside and 16 on the wire. A packet counts as lost when three newer ones were
-//! acknowledged, or after twice the round trip and no less than 200 ms; what it carried is then
+//! acknowledged, or after a timeout that follows the round trip; what it carried is then
 //! sent again if it still matters. Nothing here grows without a cap: [`Limits`] names each.
 
 #![deny(
@@ -318,6 +318,9 @@ impl Session {
     pub(crate) fn expire(&mut self, now: Duration, outcome: &mut Outcome) {
         let timeout = self.rtt.loss_timeout();
         while let Some(sent) = self.history.next_expired(now, timeout) {
+            if sent.eliciting {
+                self.rtt.grow_patience(now);
+            }
             self.lost(&sent, outcome);
         }
     }

@@ -423,11 +423,19 @@ impl Mirror {
         for Checked { kind, value } in checked {
             if kind == 0 {
                 self.set_position(slot, tick, None);
+            } else if self.is_stream(kind) {
+                // Large components do not count in the view hash; nor does their removal.
+                self.put_value(slot, kind, value)?;
             } else {
                 self.set_value(slot, kind, value)?;
             }
         }
         Ok(())
+    }
+
+    fn is_stream(&self, kind: usize) -> bool {
+        let bit = 1_u64.wrapping_shl(u32::try_from(kind).unwrap_or(0));
+        self.kinds.streams() & bit != 0
     }
 
     fn place(&mut self, tick: Tick, slot: u32, place: [u16; 3]) -> Result<(), DecodeError> {

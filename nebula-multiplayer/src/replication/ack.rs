@@ -95,7 +95,10 @@ impl Viewer {
         }
         let overtaken = state.list.filter(|(known, _)| known.is_newer_than(tick));
         let listed = overtaken.map_or(u64::MAX, |(_, list)| list);
-        for kind in bits(sent.bits & listed) {
+        // The removal of a large component counts as little as its fragments do: one that was given
+        // up and arrived all the same would differ for good once the component is back.
+        let counts = listed & !shared.kinds.streams();
+        for kind in bits(sent.bits & counts) {
             let bit = 1_u64 << kind;
             let before = state.progress(kind).acked;
             if before.is_some_and(|before| before.is_newer_than(tick)) && state.counted & bit != 0 {

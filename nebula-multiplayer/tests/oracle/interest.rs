@@ -224,8 +224,19 @@ fn view(
     if theirs == right {
         return Ok(right);
     }
+    let differing: Vec<String> = theirs
+        .symmetric_difference(&right)
+        .map(|id| {
+            let why = server.interest().explain(client, *id);
+            format!(
+                "{id} ({:?}), of which the server says: {why}",
+                things.get(id)
+            )
+        })
+        .collect();
     Err(format!(
-        "the view of {client} is not the first {most} of its set: has {theirs:?}, should have {right:?}"
+        "the view of {viewer:?} is not the first {most} of its set: has {theirs:?}, should have {right:?}; they differ in {}",
+        differing.join("; ")
     ))
 }
 

@@ -25,6 +25,10 @@ impl SpatialInterestSystem {
         for removed in &ids.changes().removed {
             interest.remove(removed.id);
             self.orphans.remove(&removed.id);
+            // Those who followed it are orphans from now on.
+            if let Some(children) = world.get::<Children>(removed.entity) {
+                queue.extend(children);
+            }
         }
         for (_, entity) in &ids.changes().added {
             queue.push(*entity);
