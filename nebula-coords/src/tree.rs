@@ -19,6 +19,7 @@ mod plant;
 mod query;
 mod remove;
 mod report;
+mod seed;
 mod shape;
 #[cfg(feature = "serde")]
 mod snapshot;

@@ -3,9 +3,9 @@
 use nebula_math::WorldPosition;
 
 use super::arena::Arena;
-use super::cube::{level_of_difference, position_of};
+use super::cube::{key_of, level_of_difference, position_of};
 use super::node::{Link, Place};
-use super::plant::{Bits, Seed, Source, Window};
+use super::seed::{Bits, Keys, Seed, Source, Window};
 use super::table::Spot;
 use super::{LEAF_LIMIT, SpatialIndex};
 use crate::DenseId;
@@ -39,7 +39,7 @@ impl<I: DenseId> SpatialIndex<I> {
             let (place, missing) = (leaf.place, leaf.miss_none());
             self.count_down(place, missing);
         }
-        let points: Vec<_> = self.last_of(moves, crossing).collect();
+        let points: Vec<_> = self.last_of(moves, crossing).map(|(_, p)| *p).collect();
         self.sow(&points);
         // Not before: a leaf that was left may be where others went.
         for leaf in left {
@@ -55,20 +55,28 @@ impl<I: DenseId> SpatialIndex<I> {
             let index = moves[*at].0.dense_index();
             self.table.set(index, Spot { leaf, slot });
         }
-        let mut points = Vec::with_capacity(self.len);
+        let mut stayed = Vec::new();
         for leaf in self.leaves_in_order() {
-            let stays = |id: I| self.table.get(id.dense_index()).leaf != u32::MAX;
-            points.extend(
-                leaf.points()
-                    .filter(|(id, _)| stays(*id))
-                    .map(|(id, key)| (id, position_of(&key))),
-            );
+            for (slot, id) in leaf.ids().iter().enumerate() {
+                if self.table.get(id.dense_index()).leaf != u32::MAX {
+                    stayed.push((*id, position_of(&leaf.key(slot))));
+                }
+            }
         }
-        points.extend(self.last_of(moves, crossing));
         self.root = Link::Empty;
         self.nodes = Arena::new();
         self.leaves = Arena::new();
-        self.plant(Place::Root, &points, 0..number(points.len()));
+        // Those that stayed are numbered from where the batch ends, and come first.
+        let stayed_numbers = number(moves.len())..number(moves.len() + stayed.len());
+        let keys = (stayed_numbers.zip(&stayed))
+            .chain(self.last_of(moves, crossing))
+            .map(|(at, (_, p))| (at, key_of(p)));
+        let (mut seeds, mut scratch, window) = Window::open(keys);
+        let source = Source {
+            ids: (moves.iter().chain(&stayed)).map(|(id, _)| *id).collect(),
+            keys: Keys::Points(moves, &stayed),
+        };
+        self.plant(Place::Root, &source, window, &mut seeds, &mut scratch);
     }
 
     /// Returns the last entry of each id among those that cross, as the table says.
@@ -76,18 +84,19 @@ impl<I: DenseId> SpatialIndex<I> {
         &'a self,
         moves: &'a [(I, WorldPosition)],
         crossing: &'a [usize],
-    ) -> impl Iterator<Item = (I, WorldPosition)> + 'a {
-        let counts = |at: usize| self.table.get(moves[at].0.dense_index()).slot == number(at);
-        crossing
-            .iter()
-            .filter(move |at| counts(**at))
-            .map(|at| moves[*at])
+    ) -> impl Iterator<Item = (u32, &'a (I, WorldPosition))> + Clone + 'a {
+        let numbered = crossing.iter().map(|at| (number(*at), &moves[*at]));
+        numbered.filter(|(at, (id, _))| self.table.get(id.dense_index()).slot == *at)
     }
 
     /// Adds points that are not in the tree.
     fn sow(&mut self, points: &[(I, WorldPosition)]) {
-        let source = Source::new(points);
-        let (mut seeds, mut scratch, window) = source.seeds(0..number(points.len()));
+        let source = Source {
+            ids: points.iter().map(|(id, _)| *id).collect(),
+            keys: Keys::Points(points, &[]),
+        };
+        let (mut seeds, mut scratch, window) =
+            Window::open((0..).zip(points).map(|(at, (_, p))| (at, key_of(p))));
         let mut full = Vec::new();
         let group = Group {
             seeds: &mut seeds,
@@ -96,7 +105,7 @@ impl<I: DenseId> SpatialIndex<I> {
         };
         match self.root {
             Link::Empty => {
-                self.plant_seeds(Place::Root, &source, window, group.seeds, group.scratch);
+                self.plant(Place::Root, &source, window, group.seeds, group.scratch);
             }
             Link::Leaf(leaf) => self.push_all(leaf, &source, &group, &mut full),
             Link::Node(node) => self.sow_below(node, &source, group, &mut full),
@@ -120,7 +129,7 @@ impl<I: DenseId> SpatialIndex<I> {
             scratch,
             mut window,
         } = group;
-        let first = source.key(&seeds[0]);
+        let first = source.key(&seeds[0], &window);
         let cube = self.nodes.get(at).cube;
         let apart = (0..3).fold(0, |bits, k| bits | (cube.origin[k] ^ first[k]));
         let level = window.focus(source, seeds).max(level_of_difference(apart));
@@ -136,8 +145,8 @@ impl<I: DenseId> SpatialIndex<I> {
         }
         let node = self.nodes.get_mut(at);
         node.count += u32::try_from(seeds.len()).expect("fewer points than ids");
-        let bits = Bits::new(node.cube.level, &window, &first);
-        let ends = bits.sort(seeds, scratch);
+        let bits = Bits::new(node.cube.level, &window);
+        let ends = bits.sort(&bits.count(seeds), seeds, scratch);
         let mut from = 0;
         for slot in 0..64_u8 {
             let oct = usize::from(slot >> 3);
@@ -163,7 +172,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 Link::Leaf(leaf) => self.push_all(leaf, source, &group, full),
                 Link::Node(node) => self.sow_below(node, source, group, full),
                 Link::Empty => {
-                    self.plant_seeds(place, source, window, group.seeds, group.scratch);
+                    self.plant(place, source, window, group.seeds, group.scratch);
                 }
             }
             from = end;

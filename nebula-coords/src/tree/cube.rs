@@ -117,13 +117,6 @@ pub(super) fn room_for(stray: u8) -> u128 {
     u128::MAX.unbounded_shr(128 - u32::from(stray))
 }
 
-/// Returns the three bits of a key at one bit level as a number below 8, x lowest.
-#[inline]
-pub(super) fn octant(key: &Key, bit: u8) -> usize {
-    let at = |axis: usize| usize::from((key[axis] >> bit) & 1 == 1);
-    at(0) | at(1) << 1 | at(2) << 2
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,12 +169,5 @@ mod tests {
             (Cube::UNIVERSE.slack(), Cube::around(&[7; 3], 5).slack()),
             (0, 0)
         );
-    }
-
-    #[test]
-    fn octants_count_x_first() {
-        assert_eq!(octant(&[1 << 5, 0, 0], 5), 1);
-        assert_eq!(octant(&[0, 1 << 5, 0], 5), 2);
-        assert_eq!(octant(&[0, 0, 1 << 127], 127), 4);
     }
 }

@@ -1,9 +1,10 @@
 //! Adding points: descend, hang a leaf where nothing was, split one that is full.
 
 use super::SpatialIndex;
-use super::cube::{Cube, Key, level_of_difference, position_of};
+use super::cube::{Cube, Key, level_of_difference};
 use super::leaf::Leaf;
 use super::node::{Link, Node, Place};
+use super::seed::{Keys, Source, Window};
 use super::table::Spot;
 use crate::DenseId;
 
@@ -192,26 +193,25 @@ impl<I: DenseId> SpatialIndex<I> {
             leaf.calm();
             return self.tell_stray(full);
         }
-        let leaf = self.leaves.remove(full);
+        let mut leaf = self.leaves.remove(full);
         let (cube, place) = (leaf.cube, leaf.place);
         self.attach(place, Link::Empty);
         let before = strays.len();
-        let mut points = Vec::with_capacity(leaf.len());
-        for (id, key) in leaf.points() {
-            if leaf.stray() > 0 && !cube.contains(&key) {
-                strays.push((id, key));
-            } else {
-                points.push((id, position_of(&key)));
-            }
+        let stays = |key: &Key| leaf.stray() == 0 || cube.contains(key);
+        if leaf.stray() > 0 {
+            strays.extend(leaf.points().filter(|(_, key)| !stays(key)));
         }
-        drop(leaf);
-        if !points.is_empty() {
-            let count = u32::try_from(points.len()).expect("fewer points than ids");
-            self.plant(place, &points, 0..count);
+        let keys = (0..).zip(leaf.keys()).filter(|(_, key)| stays(key));
+        let (mut seeds, mut scratch, window) = Window::open(keys);
+        if !seeds.is_empty() {
+            let ids = leaf.take_ids();
+            let keys = leaf.whole_keys().map_or(Keys::Shown, Keys::Whole);
+            let source = Source { ids, keys };
+            self.plant(place, &source, window, &mut seeds, &mut scratch);
         }
         if strays.len() > before {
             self.count_down(place, strays.len() - before);
-            self.tidy_place(place, points.is_empty());
+            self.tidy_place(place, seeds.is_empty());
         } else if let Place::Fine(parent, _) | Place::Coarse(parent, _) = place {
             // A leaf alone below its node may have become a node.
             self.lift_lone_node(parent);

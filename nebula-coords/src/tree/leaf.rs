@@ -61,10 +61,15 @@ impl<I: Copy> Leaf<I> {
     pub(super) fn new(
         cube: Cube,
         place: Place,
-        points: impl ExactSizeIterator<Item = (I, Key)> + Clone,
+        points: impl ExactSizeIterator<Item = (I, Key)>,
     ) -> Self {
-        let keys = points.clone().map(|(_, key)| key);
-        let frame = Frame::of_cube(&cube).unwrap_or_else(|| spanning(keys.clone()));
+        let (ids, keys) = points.unzip();
+        Self::whole(cube, place, ids, keys)
+    }
+
+    /// Makes a leaf of points in the cube, given by their keys.
+    pub(super) fn whole(cube: Cube, place: Place, ids: Vec<I>, keys: Vec<Key>) -> Self {
+        let frame = Frame::of_cube(&cube).unwrap_or_else(|| spanning(keys.iter().copied()));
         let mut leaf = Self {
             cube,
             place,
@@ -73,15 +78,14 @@ impl<I: Copy> Leaf<I> {
             stray: 0,
             reported: 0,
             frame,
-            ids: points.map(|(id, _)| id).collect(),
+            ids,
             blocks: Vec::new(),
-            keys: if frame.is_exact() {
-                Vec::new()
-            } else {
-                keys.clone().collect()
-            },
+            keys: Vec::new(),
         };
-        leaf.write_all(keys);
+        leaf.write_all(keys.iter().copied());
+        if !frame.is_exact() {
+            leaf.keys = keys;
+        }
         leaf
     }
 
@@ -162,6 +166,20 @@ impl<I: Copy> Leaf<I> {
             .iter()
             .enumerate()
             .map(|(slot, id)| (*id, self.key(slot)))
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> + Clone + '_ {
+        (0..self.len()).map(|slot| self.key(slot))
+    }
+
+    /// Takes the ids out of a leaf that is no longer in the tree.
+    pub(super) fn take_ids(&mut self) -> Vec<I> {
+        core::mem::take(&mut self.ids)
+    }
+
+    /// Returns the list of whole keys, where the frame is not exact.
+    pub(super) fn whole_keys(&self) -> Option<&[Key]> {
+        (!self.frame.is_exact()).then_some(&*self.keys)
     }
 
     /// Adds a point of this leaf's cube and returns its slot.
