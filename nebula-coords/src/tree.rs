@@ -1,6 +1,7 @@
 //! `SpatialIndex`: the adaptive tree, its public face.
 
 mod arena;
+mod ball;
 mod bulk;
 mod changes;
 mod cross;
@@ -10,7 +11,6 @@ mod insert;
 mod iter;
 mod kernel;
 mod leaf;
-mod local;
 mod nearest;
 mod node;
 #[cfg(feature = "rayon")]
@@ -21,6 +21,7 @@ mod remove;
 mod report;
 mod seed;
 mod shape;
+mod simd;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod sphere;

@@ -38,6 +38,12 @@ impl<T> Arena<T> {
             .expect("links lead to places in use")
     }
 
+    /// Returns a place without a look into it.
+    #[inline]
+    pub(super) fn place(&self, at: u32) -> &Option<T> {
+        &self.items[at as usize]
+    }
+
     #[inline]
     pub(super) fn get_mut(&mut self, at: u32) -> &mut T {
         self.items[at as usize]

@@ -14,6 +14,10 @@
 use super::cube::Key;
 use super::frame::{Frame, OFFSET_END};
 use super::leaf::{Block, LANES, Leaf};
+use super::simd::{self, GROUP, Masks};
+
+/// A word has a bit for each point of a group of blocks.
+const WORD: usize = GROUP * LANES;
 
 /// Conversion, square and two sums round five times by 2^-24; a margin of 2^-20 also covers the
 /// thresholds' own rounding.
@@ -21,6 +25,10 @@ const NEAR_ROUNDING: f64 = 1.0 / (1 << 20) as f64;
 
 /// The same in `f64`, far more than it takes.
 const FAR_ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// Offset and centre each lose less than one unit per axis to a coarse frame, in the same direction: a
+/// distance is off by less than sqrt(3) units.
+const CUT: f64 = 2.0;
 
 /// The lowest centre whose difference to every offset fits `i32`.
 pub(super) const NEAR_LOW: i32 = i32::MIN + OFFSET_END.cast_signed();
@@ -44,9 +52,25 @@ pub(super) enum Band {
 
 impl Band {
     /// Returns the thresholds of a sphere in an exact frame, which depend on its radius alone.
-    pub(super) fn exact_thresholds(radius: u128) -> (f32, f32) {
-        let (sure, never) = thresholds(radius as f64, 0.0, NEAR_ROUNDING);
+    pub(super) fn exact_thresholds(radius: f64) -> (f32, f32) {
+        let (sure, never) = thresholds(radius, 0.0, NEAR_ROUNDING);
         (sure as f32, never as f32)
+    }
+
+    /// Returns the thresholds of a sphere in a coarse frame, for a centre in its units.
+    #[inline]
+    pub(super) fn coarse_thresholds(radius: f64, frame: &Frame) -> (f32, f32) {
+        let (sure, never) = thresholds(radius / power_of_two(frame.shift), CUT, NEAR_ROUNDING);
+        (sure as f32, never as f32)
+    }
+
+    #[inline]
+    pub(super) fn near(center: [i32; 3], (sure, never): (f32, f32)) -> Self {
+        Self::Near {
+            center,
+            sure,
+            never,
+        }
     }
 
     pub(super) fn new(center: &Key, radius: u128, frame: &Frame) -> Self {
@@ -90,9 +114,7 @@ impl View {
     #[inline]
     fn new(center: &Key, frame: &Frame) -> Self {
         let unit = power_of_two(frame.shift);
-        // Offset and centre each lose less than one unit per axis to a coarse frame, in the same
-        // direction: a distance is off by less than sqrt(3) units.
-        let cut = if frame.is_exact() { 0.0 } else { 2.0 };
+        let cut = if frame.is_exact() { 0.0 } else { CUT };
         if let Some(center) = near_center(center, frame) {
             return Self {
                 center: Center::Near(center),
@@ -167,7 +189,7 @@ fn exact_square(block: &Block, lane: usize, center: [i32; 3]) -> u64 {
 
 /// Returns two to a power, without the loop of `powi`.
 #[inline]
-fn power_of_two(power: u8) -> f64 {
+pub(super) fn power_of_two(power: u8) -> f64 {
     f64::from_bits((1_023 + u64::from(power)) << 52)
 }
 
@@ -227,71 +249,64 @@ pub(super) fn scan<I: Copy>(
             center,
             sure,
             never,
-        } => scan_by(
-            leaf,
-            from,
-            out,
-            exactly,
-            |block| near(block, center),
-            sure,
-            never,
-        ),
+        } => scan_by(leaf, from, out, exactly, |blocks| {
+            simd::near(blocks, center, sure, never)
+        }),
         Band::Far {
             center,
             sure,
             never,
-        } => scan_by(
-            leaf,
-            from,
-            out,
-            exactly,
-            |block| far(block, center),
-            sure,
-            never,
-        ),
+        } => scan_by(leaf, from, out, exactly, |blocks| {
+            simd::masks(blocks, sure, never, |block| far(block, center))
+        }),
     }
 }
 
 #[inline]
-fn scan_by<I: Copy, F: Copy + PartialOrd>(
+fn scan_by<I: Copy>(
     leaf: &Leaf<I>,
     from: usize,
     out: &mut [I],
     exactly: impl Fn(usize) -> bool,
-    squares: impl Fn(&Block) -> [F; LANES],
-    sure: F,
-    never: F,
+    masks: impl Fn(&[Block]) -> Masks,
 ) -> usize {
     let until = leaf.len().min(from + out.len());
     let mut found = 0;
     let blocks = &leaf.blocks()[from / LANES..until.div_ceil(LANES)];
-    for (at, (block, ids)) in blocks
-        .iter()
-        .zip(leaf.ids()[from..until].chunks(LANES))
-        .enumerate()
-    {
-        let squares = squares(block);
-        if squares.iter().any(|d| *d > sure && *d <= never) {
-            for (lane, id) in ids.iter().enumerate() {
-                let slot = from + at * LANES + lane;
-                if squares[lane] <= sure || (squares[lane] <= never && exactly(slot)) {
-                    out[found] = *id;
-                    found += 1;
-                }
-            }
-        } else {
-            for (lane, id) in ids.iter().enumerate() {
-                // Written always, kept only if inside: a branch here would be a coin toss.
-                out[found] = *id;
-                found += usize::from(squares[lane] <= sure);
+    let ids = leaf.ids()[from..until].chunks(WORD);
+    for (at, (blocks, ids)) in blocks.chunks(GROUP).zip(ids).enumerate() {
+        let Masks { mut sure, maybe } = masks(blocks);
+        let used = u64::MAX >> (WORD - ids.len());
+        let mut doubt = maybe & !sure & used;
+        while doubt != 0 {
+            let lane = doubt.trailing_zeros();
+            doubt &= doubt - 1;
+            if exactly(from + at * WORD + lane as usize) {
+                sure |= 1 << lane;
             }
         }
+        found += keep(ids, sure & used, &mut out[found..]);
     }
     found
 }
 
+/// Copies the ids whose bits are set, and returns how many there are.
 #[inline]
-fn near(block: &Block, center: [i32; 3]) -> [f32; LANES] {
+fn keep<I: Copy>(ids: &[I], mut bits: u64, out: &mut [I]) -> usize {
+    let count = bits.count_ones() as usize;
+    if count == ids.len() {
+        out[..count].copy_from_slice(ids);
+        return count;
+    }
+    for id in &mut out[..count] {
+        *id = ids[bits.trailing_zeros() as usize];
+        bits &= bits - 1;
+    }
+    count
+}
+
+#[inline]
+pub(super) fn near(block: &Block, center: [i32; 3]) -> [f32; LANES] {
     let mut squares = [0.0; LANES];
     for (axis, at) in block.axes.iter().zip(center) {
         for lane in 0..LANES {
@@ -316,9 +331,10 @@ fn far(block: &Block, center: [f64; 3]) -> [f64; LANES] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ball::Ball;
     use super::super::cube::Cube;
     use super::super::node::Place;
-    use super::super::shape::{BoxShape, Shape};
+    use super::super::shape::Scan as _;
     use super::super::sphere::Sphere;
     use super::*;
 
@@ -361,18 +377,7 @@ mod tests {
             .saturating_add(random.wide(2))
             .saturating_sub(random.wide(2));
         let radius = radius.min(u128::MAX >> 1);
-        let bounds = BoxShape {
-            low: [0; 3],
-            high: [u128::MAX; 3],
-        };
-        (
-            leaf,
-            Sphere {
-                center,
-                radius,
-                bounds,
-            },
-        )
+        (leaf, Sphere { center, radius })
     }
 
     /// The floats in the kernel against the integers of `Sphere::contains`.
@@ -384,8 +389,9 @@ mod tests {
         let (mut asked, mut inside) = (0, 0);
         while asked < cases {
             let (leaf, sphere) = scene(&mut random);
+            let ball = Ball::new(sphere.center, sphere.radius);
             let mut out = [0; 64];
-            let found = sphere.scan(&leaf, 0, &mut out);
+            let found = ball.scan(&leaf, 0, &mut out);
             let exact: Vec<u32> = leaf
                 .points()
                 .filter(|(_, key)| sphere.contains(key))
@@ -427,18 +433,10 @@ mod tests {
                     })
                     .collect();
                 let leaf = Leaf::new(cube, Place::Root, points.iter().copied());
-                let bounds = BoxShape {
-                    low: [0; 3],
-                    high: [u128::MAX; 3],
-                };
-                let sphere = Sphere {
-                    center: [origin; 3],
-                    radius: 13 * scale,
-                    bounds,
-                };
+                let ball = Ball::new([origin; 3], 13 * scale);
                 let mut out = [9; 8];
                 assert_eq!(
-                    (sphere.scan(&leaf, 0, &mut out), out[0]),
+                    (ball.scan(&leaf, 0, &mut out), out[0]),
                     (1, 0),
                     "{origin:x} {scale}"
                 );

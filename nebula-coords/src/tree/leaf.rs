@@ -4,6 +4,7 @@ use super::LEAF_LIMIT;
 use super::cube::{Cube, Key, level_of_difference};
 use super::frame::Frame;
 use super::node::Place;
+use super::simd;
 
 /// Points of a block; the width of the widest vector register we use.
 pub(super) const LANES: usize = 8;
@@ -134,6 +135,15 @@ impl<I: Copy> Leaf<I> {
     #[inline]
     pub(super) fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// Lets the processor fetch what a scan reads first, or a visitor of ids alone.
+    #[inline]
+    pub(super) fn fetch(&self, blocks: bool) {
+        simd::prefetch_list(&self.ids, 4);
+        if blocks {
+            simd::prefetch_list(&self.blocks, 8);
+        }
     }
 
     #[inline]

@@ -237,7 +237,30 @@ pub(super) fn slots_touched(cube: &Cube, stray: u8, low: &Key, high: &Key) -> u6
 }
 
 /// `RANGES[axis][a][b]`: the slots whose place along an axis is in `a..=b`.
-pub(super) static RANGES: [[[u64; 4]; 4]; 3] = ranges();
+const RANGES: [[[u64; 4]; 4]; 3] = ranges();
+
+/// `PLACES[axis][set]`: the slots whose place along an axis is in a set of bits.
+pub(super) static PLACES: [[u64; 16]; 3] = places();
+
+const fn places() -> [[u64; 16]; 3] {
+    let mut table = [[0; 16]; 3];
+    let mut set = 0;
+    while set < 16 {
+        let mut place = 0;
+        while place < 4 {
+            if set >> place & 1 == 1 {
+                let mut axis = 0;
+                while axis < 3 {
+                    table[axis][set] |= RANGES[axis][place][place];
+                    axis += 1;
+                }
+            }
+            place += 1;
+        }
+        set += 1;
+    }
+    table
+}
 
 const fn ranges() -> [[[u64; 4]; 4]; 3] {
     let mut table = [[[0; 4]; 4]; 3];

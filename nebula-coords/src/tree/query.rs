@@ -3,11 +3,11 @@
 use core::ops::ControlFlow;
 
 use super::SpatialIndex;
+use super::ball::Ball;
 use super::cube::key_of;
 use super::leaf::Leaf;
 use super::node::Link;
-use super::shape::{BoxShape, Diamond, Relation, Shape, Sweep};
-use super::sphere::Sphere;
+use super::shape::{BoxShape, Diamond, Relation, Scan, Shape, Sweep};
 use crate::{DenseId, Metric, Region};
 
 /// How many ids a visitor is handed at most from a leaf that lies only partly inside; a multiple of
@@ -20,7 +20,7 @@ pub(super) trait Sink<I> {
     fn take(&mut self, ids: &[I]) -> ControlFlow<()>;
 
     /// Takes the points of a leaf that a shape holds.
-    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()>;
+    fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()>;
 
     /// Takes a number of points without their ids, if that is enough.
     fn take_count(&mut self, count: u32) -> bool;
@@ -38,7 +38,7 @@ impl<I: Copy> Sink<I> for Visitor<'_, I> {
         (self.f)(ids)
     }
 
-    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+    fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
         let Some(first) = leaf.ids().first() else {
             return ControlFlow::Continue(());
         };
@@ -60,23 +60,28 @@ impl<I: Copy> Sink<I> for Visitor<'_, I> {
 /// Appends to a list, without the detour through a buffer.
 struct Collector<'a, I> {
     out: &'a mut Vec<I>,
+    /// How many ids of the list are found ones; the rest is room that was made already.
+    found: usize,
 }
 
 impl<I: Copy> Sink<I> for Collector<'_, I> {
     #[inline]
     fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
+        self.out.truncate(self.found);
         self.out.extend_from_slice(ids);
+        self.found = self.out.len();
         ControlFlow::Continue(())
     }
 
-    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+    fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
         let Some(first) = leaf.ids().first() else {
             return ControlFlow::Continue(());
         };
-        let before = self.out.len();
-        self.out.resize(before + leaf.len(), *first);
-        let found = shape.scan(leaf, 0, &mut self.out[before..]);
-        self.out.truncate(before + found);
+        let room = self.found + leaf.len();
+        if self.out.len() < room {
+            self.out.resize(room, *first);
+        }
+        self.found += shape.scan(leaf, 0, &mut self.out[self.found..room]);
         ControlFlow::Continue(())
     }
 
@@ -98,7 +103,7 @@ impl<I: Copy> Sink<I> for Counter<I> {
         ControlFlow::Continue(())
     }
 
-    fn take_from<S: Shape>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
+    fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
         let Some(first) = leaf.ids().first() else {
             return ControlFlow::Continue(());
         };
@@ -125,7 +130,11 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     pub(super) fn collect_region(&self, region: &Region, out: &mut Vec<I>) {
-        let _ = self.answer(region, &mut Collector { out });
+        let found = out.len();
+        let mut collector = Collector { out, found };
+        let _ = self.answer(region, &mut collector);
+        let found = collector.found;
+        out.truncate(found);
     }
 
     pub(super) fn count_region(&self, region: &Region) -> usize {
@@ -138,6 +147,17 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     fn answer(&self, region: &Region, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+        if let Region::Ball {
+            center,
+            radius_mm,
+            metric: Metric::Euclidean,
+        } = region
+        {
+            return match u128::try_from(*radius_mm) {
+                Ok(radius) => self.walk_ball(&Ball::new(key_of(center), radius), sink),
+                Err(_) => ControlFlow::Continue(()),
+            };
+        }
         let Some(bounds) = BoxShape::around(region) else {
             return ControlFlow::Continue(());
         };
@@ -149,14 +169,6 @@ impl<I: DenseId> SpatialIndex<I> {
             } => {
                 let (center, radius) = (key_of(&center), radius_mm.unsigned_abs());
                 match metric {
-                    Metric::Euclidean => self.walk(
-                        &Sphere {
-                            center,
-                            radius,
-                            bounds,
-                        },
-                        sink,
-                    ),
                     Metric::Manhattan => self.walk(
                         &Diamond {
                             center,
@@ -165,7 +177,8 @@ impl<I: DenseId> SpatialIndex<I> {
                         },
                         sink,
                     ),
-                    Metric::Chebyshev => self.walk(&bounds, sink),
+                    // Spheres were answered above.
+                    Metric::Euclidean | Metric::Chebyshev => self.walk(&bounds, sink),
                 }
             }
             Region::Box(_) => self.walk(&bounds, sink),
@@ -204,13 +217,9 @@ impl<I: DenseId> SpatialIndex<I> {
                 match shape.relation(&node.cube, node.stray) {
                     Relation::Outside => ControlFlow::Continue(()),
                     Relation::Inside => self.take_all(link, sink),
-                    Relation::Partial => {
-                        if let Some(local) = shape.narrowed(&node.cube) {
-                            return self.walk_link(link, &local, sink);
-                        }
-                        node.children_in(shape.touched(&node.cube, node.stray))
-                            .try_for_each(|(_, child)| self.walk_link(child, shape, sink))
-                    }
+                    Relation::Partial => node
+                        .children_in(shape.touched(&node.cube, node.stray))
+                        .try_for_each(|(_, child)| self.walk_link(child, shape, sink)),
                 }
             }
         }

@@ -2,7 +2,6 @@
 
 use super::cube::{Cube, Key, key_of, position_of};
 use super::leaf::Leaf;
-use super::local::LocalSphere;
 use super::node::slots_touched;
 use crate::Region;
 
@@ -22,19 +21,21 @@ pub(super) trait Shape {
     /// overlap.
     fn touched(&self, cube: &Cube, stray: u8) -> u64;
 
-    /// Returns the same shape in smaller numbers, if all that is left is below a cube.
-    fn narrowed(&self, _cube: &Cube) -> Option<LocalSphere<'_>> {
-        None
-    }
-
     /// Returns how a cube lies whose points may stray out of it by so many bits. `Partial` is always a right answer, and the slowest.
     fn relation(&self, cube: &Cube, stray: u8) -> Relation;
 
     /// Returns whether the shape holds a point, exactly.
     fn contains(&self, key: &Key) -> bool;
+}
 
-    /// Writes the ids of a leaf's points from slot `from` on that the shape holds to `out`, in slot
-    /// order, and returns how many there were. It looks at as many points as `out` has room for.
+/// Who can pick points of a leaf.
+pub(super) trait Scan {
+    /// Writes the ids of a leaf's points from slot `from` on that are wanted to `out`, in slot order,
+    /// and returns how many there were. It looks at as many points as `out` has room for.
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize;
+}
+
+impl<S: Shape> Scan for S {
     fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
         let mut found = 0;
         for (slot, id) in leaf.ids().iter().enumerate().skip(from).take(out.len()) {

@@ -1,0 +1,325 @@
+//! The walk of sphere queries: floats choose the way, at every scale alike.
+//!
+//! A node's corner is taken from the centre in whole numbers, and only the difference becomes a float:
+//! it is off by less than 2^-51 of itself. What is added for the slots is off by less than 2^-52 of the node's
+//! side each. `Axis` pushes every gap outwards by more than all of that, so a child is left out only if no
+//! point of it can be in the sphere, and handed over whole only if every one is. In between, leaves are
+//! asked point by point, and `kernel.rs` answers exactly.
+//!
+//! Leaves wait in a short queue, so that their memory is on its way before they are read.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "every rounding step is covered by a margin"
+)]
+
+use core::ops::ControlFlow;
+
+use super::SpatialIndex;
+use super::cube::{Cube, Key, room_for};
+use super::kernel::{Band, NEAR_LOW, power_of_two};
+use super::leaf::Leaf;
+use super::node::{Link, Node, PLACES};
+use super::query::Sink;
+use super::shape::Scan;
+use super::simd;
+use super::sphere::Sphere;
+use crate::DenseId;
+
+/// More than all rounding along one axis, as a share of the numbers that take part.
+const AXIS_ROUNDING: f64 = 1.0 / (1_u64 << 48) as f64;
+
+/// More than all rounding of squares and their sums.
+const SQUARE_ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// How many leaves wait at most.
+const QUEUE: usize = 32;
+
+/// Marks a waiting leaf that lies wholly inside.
+const INSIDE: u32 = 1 << 31;
+
+/// A sphere as the walk sees it.
+pub(super) struct Ball {
+    sphere: Sphere,
+    radius: f64,
+    /// Up to this squared distance a cube is surely inside.
+    sure: f64,
+    /// Above this squared distance a cube is surely outside.
+    never: f64,
+    /// The kernel's thresholds for exact frames.
+    exact: (f32, f32),
+    /// The corners of the box around the sphere.
+    low: Key,
+    high: Key,
+}
+
+impl Ball {
+    pub(super) fn new(center: Key, radius: u128) -> Self {
+        let sphere = Sphere { center, radius };
+        let radius = float(radius);
+        let square = radius * radius;
+        Self {
+            radius,
+            sure: square * (1.0 - SQUARE_ROUNDING),
+            never: square * (1.0 + SQUARE_ROUNDING),
+            exact: Band::exact_thresholds(radius),
+            low: sphere.center.map(|v| v.saturating_sub(sphere.radius)),
+            high: sphere.center.map(|v| v.saturating_add(sphere.radius)),
+            sphere,
+        }
+    }
+
+    /// Returns whether only one slot of a node can hold points in the sphere, strays included.
+    #[inline]
+    fn is_in_one_slot(&self, node: &Node) -> bool {
+        let room = room_for(node.stray);
+        let (mut apart, mut outside) = (0, 0);
+        for k in 0..3 {
+            let low = self.low[k].saturating_sub(room);
+            apart |= low ^ self.high[k].saturating_add(room);
+            outside |= low ^ node.cube.origin[k];
+        }
+        // Ends that agree in all but the bits below a slot are in the same one, of this node if the
+        // bits above it agree too.
+        apart >> (node.cube.level - 2) == 0 && outside.unbounded_shr(node.cube.level.into()) == 0
+    }
+}
+
+impl Scan for Ball {
+    #[inline]
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
+        let frame = leaf.frame();
+        let band = match near_center(&self.sphere.center, &frame.origin, frame.shift) {
+            Some(center) if frame.is_exact() => Band::near(center, self.exact),
+            Some(center) => Band::near(center, Band::coarse_thresholds(self.radius, frame)),
+            None => Band::new(&self.sphere.center, self.sphere.radius, frame),
+        };
+        super::kernel::scan(&band, leaf, from, out, |slot| {
+            self.sphere.contains(&leaf.key(slot))
+        })
+    }
+}
+
+/// Returns a centre in the units of a frame, rounded down, if differences to every offset fit `i32`.
+#[inline]
+pub(super) fn near_center(center: &Key, origin: &Key, shift: u8) -> Option<[i32; 3]> {
+    let mut near = [0; 3];
+    for k in 0..3 {
+        let (difference, borrowed) = center[k].overflowing_sub(origin[k]);
+        let difference = difference.cast_signed();
+        let units = difference >> shift;
+        // A difference of 129 bits goes the slow way.
+        if borrowed != (difference < 0) || !(NEAR_LOW.into()..1 << 31).contains(&units) {
+            return None;
+        }
+        near[k] = units as i32;
+    }
+    Some(near)
+}
+
+/// Returns a number to within 2^-52 of itself; the conversion of the language is a slow call.
+#[inline]
+fn float(number: u128) -> f64 {
+    const HIGH: f64 = (1_u128 << 64) as f64;
+    (number >> 64) as u64 as f64 * HIGH + number as u64 as f64
+}
+
+/// Returns a difference to within 2^-52 of itself.
+#[inline]
+fn signed_float(at: u128, origin: u128) -> f64 {
+    let (difference, below) = at.overflowing_sub(origin);
+    if below {
+        -float(difference.wrapping_neg())
+    } else {
+        float(difference)
+    }
+}
+
+/// Returns the larger of two numbers, neither of which is NaN; `f64::max` takes care of those.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// Squared distances along one axis from a centre to the four places that a node's slots have there.
+struct Axis {
+    /// Not above the distance to any point that can be kept there.
+    near: [f64; 4],
+    /// Not below it.
+    far: [f64; 4],
+}
+
+impl Axis {
+    /// `at` is the centre relative to the node's corner, `room` how far points may stray.
+    #[inline]
+    fn new(at: f64, slot: f64, room: f64) -> Self {
+        let margin = (at.abs() + 4.0 * slot) * AXIS_ROUNDING + room;
+        let (mut near, mut far) = ([0.0; 4], [0.0; 4]);
+        for (place, (near, far)) in near.iter_mut().zip(&mut far).enumerate() {
+            let low = at - place as f64 * slot;
+            let high = low - slot;
+            let gap = larger(larger(high, -low) - margin, 0.0);
+            let reach = larger(low, -high) + margin;
+            *near = gap * gap;
+            *far = reach * reach;
+        }
+        Self { near, far }
+    }
+
+    /// Returns the places that a sphere may touch, a bit for each.
+    #[inline]
+    fn touched(&self, never: f64) -> usize {
+        let bit = |place: usize| usize::from(self.near[place] <= never) << place;
+        bit(0) | bit(1) | bit(2) | bit(3)
+    }
+
+    /// Returns the squares for the place of a slot, or for the half it is in.
+    #[inline]
+    fn at(&self, high: bool, low: bool, coarse: bool) -> (f64, f64) {
+        let place = usize::from(high) << 1;
+        if coarse {
+            let near = self.near[place].min(self.near[place | 1]);
+            (near, self.far[place].max(self.far[place | 1]))
+        } else {
+            let place = place | usize::from(low);
+            (self.near[place], self.far[place])
+        }
+    }
+}
+
+/// A node's slots as a sphere sees them.
+struct View {
+    axes: [Axis; 3],
+}
+
+impl View {
+    #[inline]
+    fn new(center: &Key, cube: &Cube, stray: u8) -> Self {
+        let slot = power_of_two(cube.level - 2);
+        let room = if stray == 0 { 0.0 } else { power_of_two(stray) };
+        Self {
+            axes: [0, 1, 2].map(|k| Axis::new(signed_float(center[k], cube.origin[k]), slot, room)),
+        }
+    }
+
+    #[inline]
+    fn touched(&self, never: f64) -> u64 {
+        let slots = |k: usize| PLACES[k][self.axes[k].touched(never)];
+        slots(0) & slots(1) & slots(2)
+    }
+
+    /// Returns the squared distances to a child, to its nearest end and to its farthest.
+    #[inline]
+    fn child(&self, slot: u8, coarse: bool) -> (f64, f64) {
+        let bit = |at: usize| slot >> at & 1 == 1;
+        let [x, y, z] = [0, 1, 2].map(|k| self.axes[k].at(bit(k + 3), bit(k), coarse));
+        (x.0 + y.0 + z.0, x.1 + y.1 + z.1)
+    }
+}
+
+/// A walk under way.
+struct Walk<'a, I: DenseId, S> {
+    index: &'a SpatialIndex<I>,
+    ball: &'a Ball,
+    sink: &'a mut S,
+    queue: [u32; QUEUE],
+    waiting: usize,
+}
+
+impl<I: DenseId> SpatialIndex<I> {
+    /// Hands the points in a sphere to a sink.
+    pub(super) fn walk_ball(&self, ball: &Ball, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+        let mut walk = Walk {
+            index: self,
+            ball,
+            sink,
+            queue: [0; QUEUE],
+            waiting: 0,
+        };
+        match self.root {
+            Link::Empty => {}
+            Link::Leaf(leaf) => walk.wait(leaf)?,
+            Link::Node(node) => walk.descend(self.nodes.get(node))?,
+        }
+        walk.flush()
+    }
+}
+
+impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
+    /// Goes down as long as the sphere lies in one slot, which takes no floats.
+    fn descend(&mut self, mut node: &'a Node) -> ControlFlow<()> {
+        while self.ball.is_in_one_slot(node) {
+            match node.child(node.slot_of(&self.ball.sphere.center)) {
+                Link::Empty => return ControlFlow::Continue(()),
+                Link::Leaf(leaf) => return self.wait(leaf),
+                Link::Node(child) => node = self.index.nodes.get(child),
+            }
+        }
+        self.node(node)
+    }
+
+    fn node(&mut self, node: &Node) -> ControlFlow<()> {
+        let view = View::new(&self.ball.sphere.center, &node.cube, node.stray);
+        let children = node.children_in(view.touched(self.ball.never));
+        for (slot, child) in children {
+            let (near, far) = view.child(slot, node.is_coarse(slot >> 3));
+            if near > self.ball.never {
+                continue;
+            }
+            let inside = far <= self.ball.sure;
+            match child {
+                Link::Empty => {}
+                Link::Leaf(leaf) => self.wait(if inside { leaf | INSIDE } else { leaf })?,
+                Link::Node(node) if inside => self.whole(node)?,
+                Link::Node(node) => self.descend(self.index.nodes.get(node))?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Hands over everything below a node.
+    fn whole(&mut self, at: u32) -> ControlFlow<()> {
+        let node = self.index.nodes.get(at);
+        if self.sink.take_count(node.count) {
+            return ControlFlow::Continue(());
+        }
+        node.children().try_for_each(|(_, child)| match child {
+            Link::Empty => ControlFlow::Continue(()),
+            Link::Leaf(leaf) => self.wait(leaf | INSIDE),
+            Link::Node(node) => self.whole(node),
+        })
+    }
+
+    /// Puts a leaf at the end of the queue.
+    #[inline]
+    fn wait(&mut self, leaf: u32) -> ControlFlow<()> {
+        if self.waiting == QUEUE {
+            self.flush()?;
+        }
+        simd::prefetch(self.index.leaves.place(leaf & !INSIDE));
+        self.queue[self.waiting] = leaf;
+        self.waiting += 1;
+        ControlFlow::Continue(())
+    }
+
+    /// Answers for every leaf that waits.
+    fn flush(&mut self) -> ControlFlow<()> {
+        let index = self.index;
+        let leaf_of = |entry: u32| index.leaves.get(entry & !INSIDE);
+        let waiting = core::mem::take(&mut self.waiting);
+        for i in 0..waiting {
+            let entry = self.queue[i];
+            if let Some(next) = self.queue[..waiting].get(i + 1) {
+                leaf_of(*next).fetch(next & INSIDE == 0);
+            }
+            let leaf = leaf_of(entry);
+            if entry & INSIDE != 0 {
+                self.sink.take(leaf.ids())?;
+            } else {
+                self.sink.take_from(self.ball, leaf)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
