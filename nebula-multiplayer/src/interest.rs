@@ -173,6 +173,9 @@ impl Interest {
                 loose = true;
                 continue;
             };
+            if self.clients.all_wait() {
+                continue;
+            }
             // Whoever is in no set leaves none, so its old place, which is slow to find, matters not.
             if slot.is_seen()
                 && let Some((from, _)) = self.entities.near_facts(*id, &slot)
@@ -398,13 +401,32 @@ impl Interest {
         })
     }
 
-    /// Returns the clients whose view holds an entity, in the order of their ids. It reads the views
-    /// of those clients that can see it.
+    /// Returns the clients whose view holds an entity, in the order of their ids.
+    ///
+    /// It is known in how many sets the entity is. Nobody is asked when that is none; otherwise
+    /// clients are asked in order until all of those are found.
     #[must_use]
     pub fn viewers(&self, id: NetworkId) -> Vec<ClientId> {
-        let clients = self.clients.slots.keys();
-        let sees = |client: &ClientId| self.view(*client).is_some_and(|view| view.contains(id));
-        clients.copied().filter(sees).collect()
+        let mut left = self
+            .entities
+            .slot(id)
+            .map_or(u32::MAX, entities::Slot::seen);
+        let mut viewers = Vec::new();
+        for client in self.clients.slots.keys() {
+            if left == 0 {
+                break;
+            }
+            let Some(known) = self.clients.get(*client) else {
+                continue;
+            };
+            if known.set.contains(id) {
+                left -= 1;
+                if View::of(known).contains(id) {
+                    viewers.push(*client);
+                }
+            }
+        }
+        viewers
     }
 
     /// Returns why an entity is or is not replicated to a client.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing in this crate touches a socket or a clock: bytes and time come in, bytes and events go
-//! out. The crate is being built; what a module holds, it says itself.
+//! out. What a module holds, it says itself.
 //!
 //! A server and a client, in one process:
 //!

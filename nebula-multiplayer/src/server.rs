@@ -33,13 +33,13 @@ pub use settings::{ConnectError, Identity, ServerSettings, SettingsError};
 
 use nebula_math::MetersError;
 
-use crate::interest::{Interest, InterestArea, InterestIssue, SpatialInterestSystem};
+use crate::interest::{Explanation, Interest, InterestArea, InterestIssue, SpatialInterestSystem};
 use crate::message::Inbox;
 use crate::protocol::Protocol;
 use crate::replication::{ReplicationStats, Replicator};
 use crate::session::{InputVerdict, Outcome};
 use crate::stats::ClientStats;
-use crate::{ClientId, Tick};
+use crate::{ClientId, NetworkId, Tick};
 
 use peer::{Link, Peer};
 use ticket::Tickets;
@@ -287,6 +287,25 @@ impl Server {
     #[must_use]
     pub fn replication_stats(&self, client: ClientId) -> Option<&ReplicationStats> {
         self.replicator.stats(client)
+    }
+
+    /// Returns why an entity is or is not replicated to a client, and when state of it was last sent.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::interest::Verdict;
+    /// use nebula_multiplayer::server::{Identity, Server, ServerSettings};
+    /// use nebula_multiplayer::{NetworkId, Protocol};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+    /// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+    /// let why = server.explain(id, NetworkId::new(0, 0));
+    /// assert_eq!((why.verdict, why.last_sent), (Verdict::UnknownClient, None));
+    /// ```
+    #[must_use]
+    pub fn explain(&self, client: ClientId, entity: NetworkId) -> Explanation {
+        let sent = self.replicator.last_sent(client, entity);
+        self.interest.explain(client, entity).with_last_sent(sent)
     }
 
     /// Overrides how far one client sees, or stops to; returns whether the client is known. An

@@ -109,6 +109,38 @@ fn the_interest_is_asked_about_one_entity() {
 }
 
 #[test]
+fn a_server_explains_when_it_last_sent_an_entity() {
+    let mut pair = Pair::connected();
+    let player = pair.spawn_player();
+    let far = WorldPosition::new(i128::MIN, 0, 0);
+    let rock = pair.world.spawn((Replicate, far)).id();
+    pair.steps(8);
+    let ids = pair.world.resource::<NetworkIds>();
+    let (own, hidden) = (ids.of(player).unwrap(), ids.of(rock).unwrap());
+    let first = pair
+        .server
+        .explain(pair.id, own)
+        .last_sent
+        .expect("it was sent");
+    let said = pair.server.explain(pair.id, own).to_string();
+    assert!(
+        said.ends_with(&format!("last sent in tick {}", first.get())),
+        "{said}"
+    );
+    // Only what is sent counts, and when: now.
+    pair.world.entity_mut(player).insert(Health(3));
+    pair.step();
+    let now = pair.server.current_tick();
+    assert_eq!(pair.server.explain(pair.id, own).last_sent, Some(now));
+    pair.steps(5);
+    assert_eq!(pair.server.explain(pair.id, own).last_sent, Some(now));
+    let why = pair.server.explain(pair.id, hidden);
+    assert_eq!(why.last_sent, None, "it was never sent");
+    assert_eq!(pair.server.interest().viewers(own), [pair.id]);
+    assert_eq!(pair.server.interest().viewers(hidden), []);
+}
+
+#[test]
 fn collecting_leaves_the_update_to_the_caller() {
     let mut world = bevy_ecs::world::World::new();
     let rock = world.spawn((Replicate, WorldPosition::ORIGIN)).id();

@@ -153,28 +153,74 @@ fn hostile_33_ids_that_are_not_there_and_ids_of_others_look_the_same() {
         for _ in 0..5 {
             raw.tick();
         }
-        let result = raw.send(
-            Header {
-                requests: true,
-                ..Header::default()
-            },
-            &{
-                let mut rest = Vec::new();
-                put_requests(&mut rest, slots);
-                rest
-            },
-        );
+        let mut rest = Vec::new();
+        put_requests(&mut rest, slots);
+        let header = Header {
+            requests: true,
+            ..Header::default()
+        };
+        let mut result = Ok(());
+        // What the answer cost: how often and how much memory was asked for.
+        let work = allocation_counter::measure(|| result = raw.send(header, &rest));
         let sent: Vec<usize> = (0..10).map(|_| raw.tick()).collect();
+        let server = &raw.pair.server;
         (
             result,
             sent,
-            raw.pair.server.stats(raw.pair.id).unwrap().resyncs,
+            (work.count_total, work.bytes_total),
+            server.stats(raw.pair.id).cloned(),
+            server.replication_stats(raw.pair.id).cloned(),
         )
     };
     let nothing_there = answer(false, &[1, 2, 9_999, u32::MAX]);
     assert_eq!(nothing_there.0, Ok(()), "no error tells anything");
     assert_eq!(answer(true, &[1, 2, 9_999, u32::MAX]), nothing_there);
     assert_eq!(answer(true, &[77, 78, 12_345, u32::MAX - 1]), nothing_there);
+}
+
+#[test]
+fn hostile_29_a_client_cannot_place_itself_nor_its_camera() {
+    // Where a client's interest lies is the server's doing: the player it was given, and what watches
+    // for it. A client has no way to say "I am over there": state flows down only.
+    let mut raw = Raw::new();
+    let at = WorldPosition::new(i128::MIN, -1, 0);
+    let player = raw.pair.world.spawn((Replicate, at, Health(1))).id();
+    let far = WorldPosition::new(i128::MAX, 0, 0);
+    raw.pair.world.spawn((Replicate, far, Health(2)));
+    raw.pair.server.set_player(raw.pair.id, Some(player));
+    for _ in 0..5 {
+        raw.tick();
+    }
+    let id = raw.pair.id;
+    let areas = raw.pair.server.interest().areas(id).unwrap().to_vec();
+    assert_eq!(areas[0].center, at);
+
+    // A body with a leap of its own entity, as a server would write it: the bytes are refused.
+    let header = Header {
+        body: true,
+        ..Header::default()
+    };
+    let leap = [0, 1, 0xFF, 0x7F, 0xFF, 0x7F, 0xFF, 0x7F];
+    assert!(matches!(raw.send(header, &leap), Err(Disconnect::Bad(_))));
+
+    // A client that moves its mirrored entity has moved a picture.
+    let mut pair = Pair::connected();
+    let player = pair.spawn_player();
+    pair.steps(5);
+    let own = pair.client.own_entity().expect("it has one");
+    pair.mirror.entity_mut(own).insert(far);
+    pair.steps(5);
+    let truth = *pair.world.get::<WorldPosition>(player).unwrap();
+    assert_ne!(truth, far);
+    assert_eq!(
+        pair.server.interest().areas(pair.id).unwrap()[0].center,
+        truth
+    );
+    // What the server says next puts it back.
+    let next = WorldPosition::new(truth.x + 5, truth.y, truth.z);
+    pair.world.entity_mut(player).insert(next);
+    pair.steps(5);
+    assert_eq!(pair.mirror.get::<WorldPosition>(own), Some(&next));
 }
 
 #[test]

@@ -164,6 +164,18 @@ fn configuration_survives_serde_and_refuses_nonsense() {
     );
     let bytes = postcard::to_stdvec(&InterestArea { radius: f64::NAN }).unwrap();
     assert!(postcard::from_bytes::<InterestArea>(&bytes).is_err());
+    assert!(
+        postcard::from_bytes::<InterestMargin>(&bytes).is_err(),
+        "a margin likewise"
+    );
+    assert!(
+        postcard::from_bytes::<Reach>(&bytes).is_err(),
+        "and a reach"
+    );
+    let bytes = postcard::to_stdvec(&Reach { meters: 2.5 }).unwrap();
+    assert_eq!(postcard::from_bytes::<Reach>(&bytes).unwrap().meters, 2.5);
+    let margin = postcard::from_bytes::<InterestMargin>(&bytes).unwrap();
+    assert_eq!(margin.margin, 2.5);
     let error = serde_json::from_str::<InterestArea>(r#"{"radius":-3.0}"#).unwrap_err();
     assert!(
         error.to_string().contains("-3.0 metres is negative"),

@@ -82,6 +82,7 @@ impl TryFrom<UncheckedArea> for InterestArea {
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[component(summary_tick)]
+#[serde(try_from = "UncheckedMargin")]
 pub struct InterestMargin {
     /// The margin in metres.
     pub margin: f64,
@@ -102,6 +103,20 @@ impl InterestMargin {
     /// When the margin is NaN, infinite, negative or beyond the universe.
     pub fn margin_mm(&self) -> Result<u128, MetersError> {
         meters(self.margin)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "InterestMargin")]
+struct UncheckedMargin {
+    margin: f64,
+}
+
+impl TryFrom<UncheckedMargin> for InterestMargin {
+    type Error = MetersError;
+
+    fn try_from(margin: UncheckedMargin) -> Result<Self, MetersError> {
+        Self::new(margin.margin)
     }
 }
 

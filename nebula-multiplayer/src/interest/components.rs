@@ -23,6 +23,7 @@ use crate::ClientId;
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[component(immutable)]
+#[serde(try_from = "UncheckedReach")]
 pub struct Reach {
     /// The reach in metres.
     pub meters: f64,
@@ -43,6 +44,20 @@ impl Reach {
     /// When the reach is NaN, infinite, negative or beyond the universe.
     pub fn reach_mm(&self) -> Result<u128, MetersError> {
         meters(self.meters)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Reach")]
+struct UncheckedReach {
+    meters: f64,
+}
+
+impl TryFrom<UncheckedReach> for Reach {
+    type Error = MetersError;
+
+    fn try_from(reach: UncheckedReach) -> Result<Self, MetersError> {
+        Self::new(reach.meters)
     }
 }
 

@@ -85,6 +85,12 @@ pub(super) struct Entities {
 }
 
 impl Slot {
+    /// Returns how many sets hold the entity.
+    #[inline]
+    pub(super) fn seen(&self) -> u32 {
+        self.seen
+    }
+
     /// Returns whether a set may hold the entity.
     #[inline]
     pub(super) fn is_seen(&self) -> bool {

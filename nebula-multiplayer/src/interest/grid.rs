@@ -280,6 +280,78 @@ mod tests {
         }
     }
 
+    std::thread_local! {
+        static COMPARED: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+    }
+
+    /// A key that counts how often a table has to compare it.
+    #[derive(Clone, Copy, Eq)]
+    struct Counted(Key);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl core::hash::Hash for Counted {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    /// Returns how many comparisons it takes to insert the keys and find them again.
+    fn work(secret: Secret, keys: &[Key]) -> u64 {
+        COMPARED.set(0);
+        let mut table = HashMap::with_hasher(secret);
+        for key in keys {
+            table.insert(Counted(*key), ());
+        }
+        for key in keys {
+            assert!(table.contains_key(&Counted(*key)));
+        }
+        COMPARED.get()
+    }
+
+    #[test]
+    fn hostile_32_cells_that_collide_where_the_secret_is_known() {
+        // With this secret a word is added by `(state ^ word) + 1`: the upper half of `x` can undo
+        // whatever the lower half did.
+        let known = || Secret([1, 1]);
+        let after = |state: u64, word: u64| (state ^ word).wrapping_add(1);
+        let crafted: Vec<Key> = (0..4_000_u64)
+            .map(|low| {
+                let undone = after(after(1, 16), low) ^ 0x1234_5678;
+                let x = (u128::from(undone) << 64 | u128::from(low)).cast_signed();
+                Key {
+                    level: 16,
+                    x,
+                    y: 0,
+                    z: 0,
+                }
+            })
+            .collect();
+        let plain: Vec<Key> = (0..4_000)
+            .map(|x| Key {
+                level: 16,
+                x: x * 977 - 1_000_000,
+                y: x,
+                z: -x,
+            })
+            .collect();
+        let (crafted_work, plain_work) = (
+            work(Secret::default(), &crafted),
+            work(Secret::default(), &plain),
+        );
+        assert!(
+            crafted_work <= 3 * plain_work,
+            "{crafted_work} comparisons against {plain_work}"
+        );
+        // The keys are as bad as can be for who knows the secret, so it is the secret that helps.
+        assert!(work(known(), &crafted) > 100 * plain_work);
+    }
+
     #[test]
     fn a_cell_whose_clients_all_wait_is_skipped() {
         let mut grid = AreaGrid::default();

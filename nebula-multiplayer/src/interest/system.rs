@@ -233,12 +233,14 @@ impl SpatialInterestSystem {
             self.resync(world, interest);
         }
         watch::return_queue(world, queue);
-        self.apply_moves(world, interest);
+        self.find_moves(world);
         // Nothing that areas are made of was written: there is no need to read them.
         if self.stale {
             self.apply_areas(world, interest);
             self.stale = false;
         }
+        // After the areas: a client that moved is looked at anyway, and nobody asks it about others.
+        interest.move_batch(&self.moves);
     }
 
     /// Returns the invalid lengths that were found since this was last asked.
@@ -246,7 +248,8 @@ impl SpatialInterestSystem {
         self.issues.drain(..)
     }
 
-    fn apply_moves(&mut self, world: &World, interest: &mut Interest) {
+    fn find_moves(&mut self, world: &World) {
+        self.moves.clear();
         let Some((_, state)) = &mut self.world else {
             return;
         };
@@ -256,7 +259,6 @@ impl SpatialInterestSystem {
         let Some(ids) = world.get_resource::<NetworkIds>() else {
             return;
         };
-        self.moves.clear();
         let scanned = each_changed(&rows, |entity, at| {
             if let Some(id) = ids.of(entity)
                 && !self.orphans.contains(&id)
@@ -269,7 +271,6 @@ impl SpatialInterestSystem {
             || may_differ(&disabled)
             || may_differ(&radii)
             || may_differ(&margins);
-        interest.move_batch(&self.moves);
     }
 
     fn report(&mut self, issue: InterestIssue) {

@@ -38,6 +38,12 @@ impl Clients {
         }
     }
 
+    /// Returns whether every client waits for a look, so that nobody has to be told.
+    #[inline]
+    pub(super) fn all_wait(&self) -> bool {
+        self.waiting.len() == self.slots.len()
+    }
+
     pub(super) fn touch_id(&mut self, id: ClientId) {
         if let Some(slot) = self.slots.get(&id) {
             self.touch(*slot);
@@ -67,7 +73,7 @@ impl Clients {
     /// Has those clients looked at that see, or saw, an entity at a position by its nearness.
     #[inline]
     pub(super) fn touch_near(&mut self, at: &WorldPosition, reach_mm: u128) {
-        if self.waiting.len() == self.slots.len() {
+        if self.all_wait() {
             return;
         }
         let Self {

@@ -6,13 +6,20 @@ use super::replicator::Replicator;
 use super::store::Shared;
 use super::viewer::{Flight, News, Phase, Progress, Sent, Viewer, state_tick};
 use super::viewhash;
-use crate::{ClientId, Tick};
+use crate::{ClientId, NetworkId, Tick};
 
 impl Replicator {
     /// Returns whether an entity is on its way in or out, so that the client may count another of its
     /// lives than the acknowledgements prove.
     pub(crate) fn is_in_transit(&self, client: ClientId) -> bool {
         self.viewer(client).is_some_and(Viewer::is_in_transit)
+    }
+
+    /// Returns the tick in which state of an entity was last sent to a client.
+    pub(crate) fn last_sent(&self, client: ClientId, id: NetworkId) -> Option<Tick> {
+        let viewer = self.viewer(client)?;
+        let slot = viewer.by_id.get(&id)?;
+        viewer.slots.get(table_index(*slot))?.last_sent
     }
 }
 

@@ -333,7 +333,7 @@ impl Replicator {
         });
     }
 
-    /// Learns ids; returns those that are hidden and not gone.
+    /// Learns ids; returns those that are hidden and not gone, sorted.
     fn take_ids(&mut self, world: &World) -> Vec<NetworkId> {
         let Some(ids) = world.get_resource::<NetworkIds>() else {
             return Vec::new();
@@ -341,7 +341,9 @@ impl Replicator {
         let changes = ids.changes();
         self.shared.note_ids(changes);
         let hidden = changes.removed.iter().filter(|removed| !removed.gone);
-        hidden.map(|removed| removed.id).collect()
+        let mut hidden: Vec<NetworkId> = hidden.map(|removed| removed.id).collect();
+        hidden.sort_unstable();
+        hidden
     }
 
     /// Finds what changed and marks it for everyone who sees it.
@@ -450,7 +452,7 @@ impl Replicator {
                 continue;
             };
             for (id, reason) in view.exited() {
-                let gone = *reason == ExitReason::Destroyed && !hidden.contains(id);
+                let gone = *reason == ExitReason::Destroyed && hidden.binary_search(id).is_err();
                 self.exit(number, *id, gone);
             }
             for id in view.entered() {

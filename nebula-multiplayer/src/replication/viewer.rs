@@ -61,6 +61,8 @@ pub(crate) struct Slot {
     pub(crate) touched: bool,
     /// The client had all of it once since the slot was given out.
     pub(crate) complete: bool,
+    /// When state of it was last sent.
+    pub(crate) last_sent: Option<Tick>,
     /// When the client last got everything anew on request.
     pub(crate) full_tick: Option<Tick>,
     /// The governor's order among those that appear.
@@ -102,6 +104,7 @@ impl Slot {
             since: Tick::default(),
             touched: false,
             complete: false,
+            last_sent: None,
             full_tick: None,
             order: 0,
             kept: false,
@@ -323,6 +326,7 @@ impl Viewer {
         state.forget();
         state.touched = false;
         state.full_tick = None;
+        state.last_sent = None;
         state.dirty = 0;
         state.notice = false;
         self.by_id.insert(id, slot);

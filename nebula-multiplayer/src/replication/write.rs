@@ -182,7 +182,8 @@ impl Viewer {
             return;
         }
         self.stats.stalest = self.stats.stalest.max(waited);
-        let state = &self.slots[table_index(slot)];
+        let state = &mut self.slots[table_index(slot)];
+        state.last_sent = Some(shared.tick);
         if state.dirty == 0 && !state.notice {
             self.dirty.clear(slot);
         }

@@ -101,10 +101,15 @@ pub(crate) fn run(seed: u64, sabotage: bool) -> Result<Report, String> {
 }
 
 impl Simulation {
-    fn with_clients(seed: u64, clients: u64) -> Self {
+    fn with_clients(seed: u64, clients: u64, small: bool) -> Self {
         let mut random = Random::new(seed);
         let mut scenario = Scenario::new(random.word());
-        let settings = settings(&mut random, &scenario);
+        let mut settings = settings(&mut random, &scenario);
+        if small {
+            scenario.keep_small();
+            // Enough that the end does not wait for the budget, little enough that packets are full.
+            settings.limits.bytes_out_per_second = settings.limits.bytes_out_per_second.max(10_000);
+        }
         let limits = settings.limits.clone();
         let mut net = TestNet::new(&world::protocol(), settings, random.word());
         net.client_settings.limits = limits;
@@ -133,14 +138,14 @@ impl Simulation {
 
     /// Returns a simulation of one client and few entities, quick to run.
     pub(crate) fn small(seed: u64) -> Self {
-        let mut simulation = Self::with_clients(seed, 1);
+        let mut simulation = Self::with_clients(seed, 1, true);
         simulation.quiet = 3;
         simulation
     }
 
     pub(crate) fn new(seed: u64) -> Self {
         let clients = 1 + Random::new(!seed).below(4);
-        Self::with_clients(seed, clients)
+        Self::with_clients(seed, clients, false)
     }
 
     pub(crate) fn join(&mut self) {

@@ -103,6 +103,11 @@ impl Scenario {
         self.radius_m
     }
 
+    /// Keeps the world small: three entities to begin with, six at most.
+    pub(crate) fn keep_small(&mut self) {
+        self.most = 6;
+    }
+
     /// Fills the world for a start.
     pub(crate) fn populate(&mut self, world: &mut World) {
         for _ in 0..self.most / 2 {
