@@ -2,6 +2,7 @@
 
 mod arena;
 mod ball;
+mod best;
 mod bulk;
 mod changes;
 mod cross;

@@ -17,6 +17,7 @@
 use core::ops::ControlFlow;
 
 use super::SpatialIndex;
+use super::best::float;
 use super::cube::{Cube, Key, room_for};
 use super::kernel::{Band, NEAR_LOW, power_of_two};
 use super::leaf::Leaf;
@@ -33,11 +34,44 @@ const AXIS_ROUNDING: f64 = 1.0 / (1_u64 << 48) as f64;
 /// More than all rounding of squares and their sums.
 const SQUARE_ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
 
+/// Nodes above this level are measured in whole numbers. The margin of one this large is some 2^16 mm.
+const WIDE_LEVEL: u8 = 62;
+
 /// How many leaves wait at most.
 const QUEUE: usize = 32;
 
 /// Marks a waiting leaf that lies wholly inside.
 const INSIDE: u32 = 1 << 31;
+
+/// The box around a sphere.
+pub(super) struct Bounds {
+    low: Key,
+    high: Key,
+}
+
+impl Bounds {
+    pub(super) fn around(center: &Key, radius: u128) -> Self {
+        Self {
+            low: center.map(|v| v.saturating_sub(radius)),
+            high: center.map(|v| v.saturating_add(radius)),
+        }
+    }
+
+    /// Returns whether only one slot of a node can hold points in the sphere, strays included.
+    #[inline]
+    pub(super) fn is_in_one_slot(&self, node: &Node) -> bool {
+        let room = room_for(node.stray);
+        let (mut apart, mut outside) = (0, 0);
+        for k in 0..3 {
+            let low = self.low[k].saturating_sub(room);
+            apart |= low ^ self.high[k].saturating_add(room);
+            outside |= low ^ node.cube.origin[k];
+        }
+        // Ends that agree in all but the bits below a slot are in the same one, of this node if the
+        // bits above it agree too.
+        apart >> (node.cube.level - 2) == 0 && outside.unbounded_shr(node.cube.level.into()) == 0
+    }
+}
 
 /// A sphere as the walk sees it.
 pub(super) struct Ball {
@@ -49,9 +83,7 @@ pub(super) struct Ball {
     never: f64,
     /// The kernel's thresholds for exact frames.
     exact: (f32, f32),
-    /// The corners of the box around the sphere.
-    low: Key,
-    high: Key,
+    bounds: Bounds,
 }
 
 impl Ball {
@@ -64,25 +96,9 @@ impl Ball {
             sure: square * (1.0 - SQUARE_ROUNDING),
             never: square * (1.0 + SQUARE_ROUNDING),
             exact: Band::exact_thresholds(radius),
-            low: sphere.center.map(|v| v.saturating_sub(sphere.radius)),
-            high: sphere.center.map(|v| v.saturating_add(sphere.radius)),
+            bounds: Bounds::around(&center, sphere.radius),
             sphere,
         }
-    }
-
-    /// Returns whether only one slot of a node can hold points in the sphere, strays included.
-    #[inline]
-    fn is_in_one_slot(&self, node: &Node) -> bool {
-        let room = room_for(node.stray);
-        let (mut apart, mut outside) = (0, 0);
-        for k in 0..3 {
-            let low = self.low[k].saturating_sub(room);
-            apart |= low ^ self.high[k].saturating_add(room);
-            outside |= low ^ node.cube.origin[k];
-        }
-        // Ends that agree in all but the bits below a slot are in the same one, of this node if the
-        // bits above it agree too.
-        apart >> (node.cube.level - 2) == 0 && outside.unbounded_shr(node.cube.level.into()) == 0
     }
 }
 
@@ -116,13 +132,6 @@ pub(super) fn near_center(center: &Key, origin: &Key, shift: u8) -> Option<[i32;
         near[k] = units as i32;
     }
     Some(near)
-}
-
-/// Returns a number to within 2^-52 of itself; the conversion of the language is a slow call.
-#[inline]
-fn float(number: u128) -> f64 {
-    const HIGH: f64 = (1_u128 << 64) as f64;
-    (number >> 64) as u64 as f64 * HIGH + number as u64 as f64
 }
 
 /// Returns a difference to within 2^-52 of itself.
@@ -167,6 +176,25 @@ impl Axis {
         Self { near, far }
     }
 
+    /// The same for a node so large that its side would swallow the gaps: every difference is taken in
+    /// whole numbers, and off by a share of itself only.
+    #[cold]
+    fn wide(center: u128, origin: u128, level: u8, room: f64) -> Self {
+        let (mut near, mut far) = ([0.0; 4], [0.0; 4]);
+        let mut first = origin;
+        for (near, far) in near.iter_mut().zip(&mut far) {
+            let last = first | !(u128::MAX << (level - 2));
+            let (low, high) = (signed_float(center, first), signed_float(center, last));
+            let gap = larger(larger(high, -low) * (1.0 - AXIS_ROUNDING) - room, 0.0);
+            let reach = larger(low, -high) * (1.0 + AXIS_ROUNDING) + room;
+            *near = gap * gap;
+            *far = reach * reach;
+            // The last place of the universe has none after it.
+            first = last.wrapping_add(1);
+        }
+        Self { near, far }
+    }
+
     /// Returns the places that a sphere may touch, a bit for each.
     #[inline]
     fn touched(&self, never: f64) -> usize {
@@ -189,29 +217,35 @@ impl Axis {
 }
 
 /// A node's slots as a sphere sees them.
-struct View {
+pub(super) struct View {
     axes: [Axis; 3],
 }
 
 impl View {
     #[inline]
-    fn new(center: &Key, cube: &Cube, stray: u8) -> Self {
+    pub(super) fn new(center: &Key, cube: &Cube, stray: u8) -> Self {
         let slot = power_of_two(cube.level - 2);
         let room = if stray == 0 { 0.0 } else { power_of_two(stray) };
+        if cube.level > WIDE_LEVEL {
+            let axis = |k: usize| Axis::wide(center[k], cube.origin[k], cube.level, room);
+            return Self {
+                axes: [axis(0), axis(1), axis(2)],
+            };
+        }
         Self {
             axes: [0, 1, 2].map(|k| Axis::new(signed_float(center[k], cube.origin[k]), slot, room)),
         }
     }
 
     #[inline]
-    fn touched(&self, never: f64) -> u64 {
+    pub(super) fn touched(&self, never: f64) -> u64 {
         let slots = |k: usize| PLACES[k][self.axes[k].touched(never)];
         slots(0) & slots(1) & slots(2)
     }
 
     /// Returns the squared distances to a child, to its nearest end and to its farthest.
     #[inline]
-    fn child(&self, slot: u8, coarse: bool) -> (f64, f64) {
+    pub(super) fn child(&self, slot: u8, coarse: bool) -> (f64, f64) {
         let bit = |at: usize| slot >> at & 1 == 1;
         let [x, y, z] = [0, 1, 2].map(|k| self.axes[k].at(bit(k + 3), bit(k), coarse));
         (x.0 + y.0 + z.0, x.1 + y.1 + z.1)
@@ -249,7 +283,7 @@ impl<I: DenseId> SpatialIndex<I> {
 impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
     /// Goes down as long as the sphere lies in one slot, which takes no floats.
     fn descend(&mut self, mut node: &'a Node) -> ControlFlow<()> {
-        while self.ball.is_in_one_slot(node) {
+        while self.ball.bounds.is_in_one_slot(node) {
             match node.child(node.slot_of(&self.ball.sphere.center)) {
                 Link::Empty => return ControlFlow::Continue(()),
                 Link::Leaf(leaf) => return self.wait(leaf),
@@ -321,5 +355,81 @@ impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
             }
         }
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nebula_math::U384;
+
+    use super::super::best::Distance as _;
+    use super::super::node::Place;
+    use super::super::shape::near_and_far;
+    use super::*;
+
+    fn wide(state: &mut u128, bits: u32) -> u128 {
+        // Numbers of every length are as likely as the longest.
+        *state = state
+            .wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645)
+            .wrapping_add(0x5851_F42D_4C95_7F2D_1405_7B7E_F767_814F);
+        let mixed = *state ^ (*state >> 67);
+        let length = u32::try_from(*state >> 121).expect("7 bits") % (bits + 1);
+        mixed
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
+            .unbounded_shr(128 - length)
+    }
+
+    /// The walk leaves out what is farther than `never` and hands over what is nearer than `sure`, both
+    /// 2^-46 of the radius' square away from it: so much may a square be off, and no more.
+    #[test]
+    fn gaps_of_slots_bound_every_point_that_may_be_there() {
+        let mut state = 5;
+        for case in 0..3_000 {
+            let level = 2 + 2 * u8::try_from(wide(&mut state, 128) % 64).expect("small");
+            let corner = [0; 3].map(|_| wide(&mut state, 128).reverse_bits());
+            let cube = Cube::around(&corner, level);
+            let stray = u8::try_from(wide(&mut state, 7) % u128::from(level)).expect("small");
+            let node = Node::new(cube, Place::Root, 0);
+            let center = cube.origin.map(|v| match case % 3 {
+                0 => v | wide(&mut state, level.into()),
+                1 => v.saturating_sub(wide(&mut state, 128)),
+                _ => v.saturating_add(wide(&mut state, 128)),
+            });
+            let view = View::new(&center, &cube, stray);
+            for slot in 0..64 {
+                for coarse in [false, true] {
+                    let place = if coarse {
+                        node.octant_cube(slot >> 3)
+                    } else {
+                        node.slot_cube(slot)
+                    };
+                    let (low, high) = place.stretched(stray);
+                    let ends = [0, 1, 2].map(|k| near_and_far(center[k], low[k], high[k]));
+                    let square = |gaps: [u128; 3]| U384::of(gaps).above();
+                    let (near, far) = view.child(slot, coarse);
+                    let (nearest, farthest) =
+                        (square(ends.map(|e| e.0)), square(ends.map(|e| e.1)));
+                    assert!(
+                        near <= nearest * (1.0 + SQUARE_ROUNDING / 4.0)
+                            && far >= farthest * (1.0 - SQUARE_ROUNDING / 4.0),
+                        "slot {slot} of {cube:x?} from {center:x?}: {near} {nearest} {far} {farthest}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sphere_in_one_slot_meets_no_other() {
+        let node = Node::new(Cube::around(&[1 << 90; 3], 6), Place::Root, 0);
+        let at = |offset: u128| [(1 << 90) + offset; 3];
+        assert!(Bounds::around(&at(24), 7).is_in_one_slot(&node));
+        assert!(!Bounds::around(&at(24), 8).is_in_one_slot(&node));
+        assert!(!Bounds::around(&at(23), 8).is_in_one_slot(&node));
+        assert!(!Bounds::around(&at(64 + 24), 7).is_in_one_slot(&node));
+        let mut stretched = node;
+        stretched.stray = 1;
+        assert!(!Bounds::around(&at(24), 7).is_in_one_slot(&stretched));
+        assert!(Bounds::around(&at(24), 6).is_in_one_slot(&stretched));
     }
 }

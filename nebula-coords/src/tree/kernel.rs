@@ -141,44 +141,17 @@ impl View {
     }
 }
 
-/// Shows `f` the points of a leaf that may lie at most `radius` from a centre, each by its slot and, where
-/// that is known, its squared distance. `f` returns the radius from there on, which may be smaller.
-pub(super) fn within<I: Copy>(
-    center: &Key,
-    mut radius: f64,
-    leaf: &Leaf<I>,
-    mut f: impl FnMut(usize, Option<u64>) -> f64,
-) {
-    let view = View::new(center, leaf.frame());
-    let mut never = view.thresholds(radius).1;
-    for (at, block) in leaf.blocks().iter().enumerate() {
-        let squares = match view.center {
-            Center::Near(center) => near(block, center).map(f64::from),
-            Center::Far(center) => far(block, center),
-        };
-        let used = LANES.min(leaf.len() - at * LANES);
-        for (lane, square) in squares.iter().enumerate().take(used) {
-            if *square > never {
-                continue;
-            }
-            let exact = match view.center {
-                Center::Near(center) if leaf.frame().is_exact() => {
-                    Some(exact_square(block, lane, center))
-                }
-                _ => None,
-            };
-            let smaller = f(at * LANES + lane, exact);
-            if smaller < radius {
-                radius = smaller;
-                never = view.thresholds(radius).1;
-            }
-        }
-    }
+/// Returns the squared distance in a frame's units beyond which a point is surely farther than `radius` from
+/// a centre near the frame.
+#[inline]
+pub(super) fn never(radius: f64, frame: &Frame) -> f32 {
+    let error = if frame.is_exact() { 0.0 } else { CUT };
+    thresholds(radius / power_of_two(frame.shift), error, NEAR_ROUNDING).1 as f32
 }
 
 /// Returns a squared distance in an exact frame. Differences are below 2^31, so three squares fit.
 #[inline]
-fn exact_square(block: &Block, lane: usize, center: [i32; 3]) -> u64 {
+pub(super) fn exact_square(block: &Block, lane: usize, center: [i32; 3]) -> u64 {
     let mut sum = 0;
     for (axis, at) in block.axes.iter().zip(center) {
         let d = u64::from(axis[lane].cast_signed().wrapping_sub(at).unsigned_abs());

@@ -142,7 +142,7 @@ impl<I: Copy> Leaf<I> {
     pub(super) fn fetch(&self, blocks: bool) {
         simd::prefetch_list(&self.ids, 4);
         if blocks {
-            simd::prefetch_list(&self.blocks, 8);
+            simd::prefetch_list(&self.blocks, 16);
         }
     }
 

@@ -1,49 +1,44 @@
-//! The nearest k: children nearest first, as long as one can hold a nearer point than those found.
+//! The nearest k: where the point itself is first, then whatever can hold a nearer one.
+//!
+//! A first look goes straight down to the leaf (or the emptiness) around the point and finds a distance to
+//! beat. The second walks down from the root as a sphere of that radius does, children nearest first.
+//! Floats choose the way, and leave out only what is too far whatever their rounding; integers
+//! decide who is found.
 
 #![expect(
-    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "floats choose the way, and every rounding step is covered"
 )]
-
-use core::cell::RefCell;
-use core::cmp::Ordering;
 
 use nebula_math::{U384, WorldPosition};
 
 use super::SpatialIndex;
-use super::cube::{Key, key_of, room_for};
-use super::kernel;
+use super::ball::{Bounds, View, near_center};
+use super::best::{Best, Candidate, Distance, Small, square_below};
+use super::cube::{Key, key_of};
+use super::kernel::{self, exact_square};
+use super::leaf::LANES;
 use super::node::{Link, Node};
-use super::shape::near_and_far;
+use super::simd::{self, GROUP};
 use crate::DenseId;
 
-/// A point that may be among the nearest.
-#[derive(Clone, Copy)]
-struct Candidate {
-    distance: U384,
-    leaf: u32,
-    slot: u32,
-}
+/// Points at most this far away have small squares, with room for what floats let through.
+const SMALL_LIMIT: u128 = 1 << 62;
+/// Up to this size of the surroundings it is worth a try.
+const SMALL_LEVEL: u8 = 61;
 
-thread_local! {
-    /// Kept from call to call, so that asking into a buffer allocates nothing once warm.
-    static SCRATCH: RefCell<Vec<Candidate>> = const { RefCell::new(Vec::new()) };
-}
+/// How many children are fetched at once.
+const AHEAD: usize = 4;
 
-/// The best points so far, as a heap with the worst on top.
-struct Best<'a, I: DenseId> {
+/// A search under way.
+struct Search<'a, I: DenseId, D: Distance> {
     index: &'a SpatialIndex<I>,
     at: Key,
-    wanted: usize,
-    /// No point whose squared distance is above this is wanted.
-    limit: U384,
-    /// The same as a float, never below it.
-    limit_above: f64,
-    heap: Vec<Candidate>,
+    best: Best<D>,
+    /// What the first look has seen.
+    seen: Link,
 }
-
-/// Covers the rounding of a dozen steps in `f64`.
-const ROUNDING: f64 = 1.0 / (1_u64 << 48) as f64;
 
 impl<I: DenseId> SpatialIndex<I> {
     pub(super) fn nearest_to(
@@ -61,238 +56,194 @@ impl<I: DenseId> SpatialIndex<I> {
         if wanted == 0 {
             return;
         }
-        let limit = U384::square(limit);
-        let mut best = Best {
+        let at = key_of(at);
+        let start = self.start(&at, wanted);
+        // Nearly always the nearest are near, and squares small; else all is searched in wide numbers.
+        if self.level_of(start) <= SMALL_LEVEL {
+            self.search::<Small>(at, start, wanted, limit.min(SMALL_LIMIT), out);
+            if out.len() == wanted || limit <= SMALL_LIMIT {
+                return;
+            }
+            out.clear();
+        }
+        self.search::<U384>(at, start, wanted, limit, out);
+    }
+
+    fn level_of(&self, link: Link) -> u8 {
+        match link {
+            Link::Empty => 0,
+            Link::Leaf(leaf) => self.leaves.get(leaf).cube.level,
+            Link::Node(node) => self.nodes.get(node).cube.level,
+        }
+    }
+
+    fn search<D: Distance>(
+        &self,
+        at: Key,
+        start: Link,
+        wanted: usize,
+        limit: u128,
+        out: &mut Vec<I>,
+    ) {
+        let mut search = Search {
             index: self,
-            at: key_of(at),
-            wanted,
-            limit,
-            limit_above: float_above(limit),
-            heap: SCRATCH.take(),
+            at,
+            best: Best::<D>::new(wanted, limit),
+            seen: Link::Empty,
         };
-        best.heap.clear();
-        best.search(self.root);
-        let mut heap = core::mem::take(&mut best.heap);
-        heap.sort_unstable_by(|a, b| best.order(a, b));
-        out.extend(heap.iter().map(|found| best.id(found)));
-        SCRATCH.set(heap);
+        search.link(start);
+        if start != self.root {
+            search.seen = start;
+            search.all();
+        }
+        let id = |found: &Candidate<D>| self.id_of(found);
+        search.best.finish(
+            |a, b| id(a).cmp(&id(b)),
+            |found| out.extend(found.iter().map(id)),
+        );
+    }
+
+    /// Returns the leaf around a point, or the smallest node around it, that holds as many as are wanted.
+    fn start(&self, at: &Key, wanted: usize) -> Link {
+        let mut link = self.root;
+        while let Link::Node(node) = link {
+            let node = self.nodes.get(node);
+            if !node.cube.contains(at) {
+                break;
+            }
+            match node.child(node.slot_of(at)) {
+                Link::Leaf(leaf) if self.leaves.get(leaf).len() < wanted => break,
+                Link::Node(node) if (self.nodes.get(node).count as usize) < wanted => break,
+                Link::Empty => break,
+                child => link = child,
+            }
+        }
+        link
+    }
+
+    #[inline]
+    fn id_of<D>(&self, found: &Candidate<D>) -> I {
+        self.leaves.get(found.leaf).ids()[found.slot as usize]
     }
 }
 
-impl<I: DenseId> Best<'_, I> {
-    /// Searches below a link, the nearest child first. Floats choose the way, and leave out only what
-    /// is too far whatever their rounding; integers decide who is found.
-    fn search(&mut self, link: Link) {
+impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
+    fn link(&mut self, link: Link) {
+        if link == self.seen {
+            return;
+        }
         match link {
             Link::Empty => {}
-            Link::Leaf(leaf) => self.search_leaf(leaf),
-            Link::Node(node) => self.search_node(node),
+            Link::Leaf(leaf) => self.leaf(leaf),
+            Link::Node(node) => self.node(self.index.nodes.get(node)),
         }
     }
 
-    fn search_node(&mut self, at: u32) {
-        let node = self.index.nodes.get(at);
-        let gaps = Gaps::new(node, &self.at);
-        let mut children = [(f64::MAX, f64::MAX, Link::Empty); 64];
-        let mut count = 0;
-        for (slot, child) in node.children() {
-            let (cube, loose) = gaps.to(slot, node.is_coarse(slot >> 3));
-            if loose <= self.limit_above {
-                children[count] = (cube, loose, child);
-                count += 1;
+    /// Searches everything but what was seen, down from the root.
+    fn all(&mut self) {
+        // The cast rounds down and saturates.
+        let bounds = Bounds::around(
+            &self.at,
+            (self.best.radius_above() as u128).saturating_add(1),
+        );
+        let mut link = self.index.root;
+        while let Link::Node(at) = link {
+            let node: &'a Node = self.index.nodes.get(at);
+            if link == self.seen || !bounds.is_in_one_slot(node) {
+                break;
             }
+            link = node.child(node.slot_of(&self.at));
+        }
+        self.link(link);
+    }
+
+    fn node(&mut self, node: &Node) {
+        let view = View::new(&self.at, &node.cube, node.stray);
+        let mut children = [(0.0, Link::Empty); 64];
+        let mut count = 0;
+        for (slot, child) in node.children_in(view.touched(self.best.limit_above)) {
+            let near = view.child(slot, node.is_coarse(slot >> 3)).0;
+            if near > self.best.limit_above {
+                continue;
+            }
+            children[count] = (near, child);
+            count += 1;
         }
         let children = &mut children[..count];
-        // By the cube alone: where many meet at a border, room for strays makes all equal.
-        children.sort_unstable_by(|(a, ..), (b, ..)| a.total_cmp(b));
-        for (_, loose, child) in children {
-            if *loose <= self.limit_above && !self.is_beyond(*child) {
-                self.search(*child);
+        children.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+        for (_, child) in children.iter().take(AHEAD) {
+            match *child {
+                Link::Leaf(leaf) => simd::prefetch(self.index.leaves.place(leaf)),
+                Link::Node(node) => simd::prefetch(self.index.nodes.place(node)),
+                Link::Empty => {}
             }
+        }
+        for (near, child) in children {
+            if *near > self.best.limit_above {
+                break;
+            }
+            self.link(*child);
         }
     }
 
-    /// Returns whether a node is farther than its slot, and too far: its cube may be far smaller.
-    fn is_beyond(&self, link: Link) -> bool {
-        let Link::Node(node) = link else { return false };
-        let node = self.index.nodes.get(node);
-        let (low, high) = node.cube.stretched(node.stray);
-        let gaps = [0, 1, 2].map(|k| near_and_far(self.at[k], low[k], high[k]).0);
-        square_below(gaps) > self.limit_above
-    }
-
-    fn search_leaf(&mut self, at: u32) {
+    fn leaf(&mut self, at: u32) {
         let leaf = self.index.leaves.get(at);
-        let center = self.at;
-        kernel::within(&center, self.radius_above(), leaf, |slot, exact| {
-            let distance = match exact {
-                Some(square) => U384::from(u128::from(square)),
-                None => {
-                    let key = leaf.key(slot);
-                    let gaps = [0, 1, 2].map(|k| center[k].abs_diff(key[k]));
-                    // A leaf in a large cube has coarse offsets, and may show nearly all it holds.
-                    if square_below(gaps) > self.limit_above {
-                        return self.radius_above();
-                    }
-                    square(gaps)
-                }
-            };
-            if distance <= self.limit {
-                let slot = u32::try_from(slot).expect("fewer points than ids");
-                self.offer(Candidate {
-                    distance,
-                    leaf: at,
-                    slot,
-                });
+        simd::prefetch_list(leaf.blocks(), GROUP * 2);
+        let frame = leaf.frame();
+        let Some(center) = near_center(&self.at, &frame.origin, frame.shift) else {
+            for slot in 0..leaf.len() {
+                self.offer_by_key(at, slot);
             }
-            self.radius_above()
-        });
+            return;
+        };
+        let (mut from, mut blocks) = (0, leaf.blocks());
+        // The first few points bring the limit down for the rest.
+        let mut group = 1;
+        while !blocks.is_empty() {
+            let (some, rest) = blocks.split_at(group.min(blocks.len()));
+            let never = kernel::never(self.best.radius_above(), frame);
+            let used = u64::MAX.unbounded_shr(64_u32.saturating_sub((leaf.len() - from) as u32));
+            let mut bits = simd::near(some, center, never, never).maybe & used;
+            while bits != 0 {
+                let lane = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if frame.is_exact() {
+                    let square = exact_square(&some[lane / LANES], lane % LANES, center);
+                    self.offer(D::small(square), at, from + lane);
+                } else {
+                    self.offer_by_key(at, from + lane);
+                }
+            }
+            from += some.len() * LANES;
+            (blocks, group) = (rest, GROUP);
+        }
     }
 
-    /// Returns a float not below the radius around which nothing is wanted.
+    /// Offers a point by its whole position.
+    fn offer_by_key(&mut self, leaf: u32, slot: usize) {
+        let key = self.index.leaves.get(leaf).key(slot);
+        let gaps = [0, 1, 2].map(|k| self.at[k].abs_diff(key[k]));
+        // A leaf in a large cube has coarse offsets, and may show nearly all it holds.
+        if square_below(gaps) <= self.best.limit_above {
+            self.offer(D::of(gaps), leaf, slot);
+        }
+    }
+
     #[inline]
-    fn radius_above(&self) -> f64 {
-        self.limit_above.sqrt() * (1.0 + ROUNDING)
-    }
-
-    fn offer(&mut self, candidate: Candidate) {
-        if self.heap.len() < self.wanted {
-            self.heap.push(candidate);
-            self.sift_up();
-        } else if self.order(&candidate, &self.heap[0]) == Ordering::Less {
-            self.heap[0] = candidate;
-            self.sift_down();
+    fn offer(&mut self, distance: D, leaf: u32, slot: usize) {
+        if distance > self.best.limit {
+            return;
         }
-        if self.heap.len() == self.wanted {
-            self.limit = self.heap[0].distance;
-            self.limit_above = float_above(self.limit);
-        }
+        let slot = slot as u32;
+        let index = self.index;
+        let by_id = |a: &Candidate<D>, b: &Candidate<D>| index.id_of(a).cmp(&index.id_of(b));
+        self.best.offer(
+            Candidate {
+                distance,
+                leaf,
+                slot,
+            },
+            by_id,
+        );
     }
-
-    /// Lets the last candidate rise to its place.
-    fn sift_up(&mut self) {
-        let mut at = self.heap.len() - 1;
-        while at > 0 {
-            let above = (at - 1) / 2;
-            if self.order(&self.heap[at], &self.heap[above]) != Ordering::Greater {
-                break;
-            }
-            self.heap.swap(at, above);
-            at = above;
-        }
-    }
-
-    /// Lets the top candidate sink to its place.
-    fn sift_down(&mut self) {
-        let mut at = 0;
-        loop {
-            let below = [2 * at + 1, 2 * at + 2];
-            let worse = |a: usize, b: usize| {
-                b < self.heap.len() && self.order(&self.heap[b], &self.heap[a]) == Ordering::Greater
-            };
-            let worst = below
-                .into_iter()
-                .fold(at, |a, b| if worse(a, b) { b } else { a });
-            if worst == at {
-                break;
-            }
-            self.heap.swap(at, worst);
-            at = worst;
-        }
-    }
-
-    /// Orders by distance, then by id.
-    fn order(&self, a: &Candidate, b: &Candidate) -> Ordering {
-        let by_distance = a.distance.cmp(&b.distance);
-        by_distance.then_with(|| self.id(a).cmp(&self.id(b)))
-    }
-
-    fn id(&self, found: &Candidate) -> I {
-        self.index.leaves.get(found.leaf).ids()[found.slot as usize]
-    }
-}
-
-/// Squared distances along each axis to the four places that a node's slots have there.
-struct Gaps {
-    /// To the slots' cubes.
-    tight: [[f64; 4]; 3],
-    /// With room for strays.
-    loose: [[f64; 4]; 3],
-}
-
-impl Gaps {
-    fn new(node: &Node, at: &Key) -> Self {
-        let shift = node.cube.level - 2;
-        let room = room_for(node.stray);
-        let mut gaps = Self {
-            tight: [[0.0; 4]; 3],
-            loose: [[0.0; 4]; 3],
-        };
-        let square = |gap: u128| float(gap) * float(gap) * (1.0 - ROUNDING);
-        for (axis, at) in at.iter().enumerate() {
-            for (place, nth) in (0..4_u128).enumerate() {
-                let low = node.cube.origin[axis] | nth << shift;
-                let high = low | !(u128::MAX << shift);
-                let gap = near_and_far(*at, low, high).0;
-                gaps.tight[axis][place] = square(gap);
-                gaps.loose[axis][place] = if room == 0 {
-                    gaps.tight[axis][place]
-                } else {
-                    square(gap.saturating_sub(room))
-                };
-            }
-        }
-        gaps
-    }
-
-    /// Returns floats not above the squared distance to a slot's cube, or to its octant's, and to the
-    /// nearest point that can be kept there.
-    fn to(&self, slot: u8, coarse: bool) -> (f64, f64) {
-        let sum = |squares: &[[f64; 4]; 3]| {
-            let axis = |k: usize| {
-                let half = usize::from(slot >> (3 + k) & 1) << 1;
-                if coarse {
-                    squares[k][half].min(squares[k][half | 1])
-                } else {
-                    squares[k][half | usize::from(slot >> k & 1)]
-                }
-            };
-            axis(0) + axis(1) + axis(2)
-        };
-        (
-            sum(&self.tight) * (1.0 - ROUNDING),
-            sum(&self.loose) * (1.0 - ROUNDING),
-        )
-    }
-}
-
-/// Returns a float not above the square of a distance by its parts along the axes.
-#[inline]
-fn square_below(gaps: [u128; 3]) -> f64 {
-    let [x, y, z] = gaps.map(float);
-    (x * x + y * y + z * z) * (1.0 - ROUNDING)
-}
-
-/// Returns the square of a distance by its parts along the axes, exactly.
-fn square([x, y, z]: [u128; 3]) -> U384 {
-    if (x | y | z) >> 63 == 0 {
-        // Each square is below 2^126, so three fit 128 bits.
-        return U384::from(x * x + y * y + z * z);
-    }
-    U384::sum_of_squares(x, y, z)
-}
-
-/// Returns a number to within two roundings; the conversion of the language is a slow call.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the halves of a number")]
-fn float(number: u128) -> f64 {
-    const HIGH: f64 = (1_u128 << 64) as f64;
-    (number >> 64) as u64 as f64 * HIGH + number as u64 as f64
-}
-
-/// Returns a float not below a number; the largest are about 2^258.
-fn float_above(number: U384) -> f64 {
-    let [low, mid, high] = number.limbs().map(float);
-    let limb = 2_f64.powi(128);
-    ((high * limb + mid) * limb + low) * (1.0 + ROUNDING)
 }
