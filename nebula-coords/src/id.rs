@@ -22,11 +22,18 @@ use core::fmt::Debug;
 /// assert_eq!(Npc { row: 7, generation: 2 }.dense_index(), 7);
 /// ```
 pub trait DenseId: Copy + Ord + Debug + Send + Sync {
+    /// Whether ids with the same index are equal, as numbers are. An index then need not look at the
+    /// stored id to tell it from an older generation, which makes moves cheaper. Leave it `false` in
+    /// doubt: `true` for ids that do have generations lets a new one stand for an old one.
+    const INDEX_IS_ALL: bool = false;
+
     /// Returns the number that finds this id in a table.
     fn dense_index(self) -> u32;
 }
 
 impl DenseId for u32 {
+    const INDEX_IS_ALL: bool = true;
+
     #[inline]
     fn dense_index(self) -> u32 {
         self
@@ -34,6 +41,8 @@ impl DenseId for u32 {
 }
 
 impl DenseId for u16 {
+    const INDEX_IS_ALL: bool = true;
+
     #[inline]
     fn dense_index(self) -> u32 {
         u32::from(self)

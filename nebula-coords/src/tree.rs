@@ -283,6 +283,9 @@ impl<I: DenseId> SpatialIndex<I> {
         if spot == Spot::VACANT {
             return None;
         }
+        if I::INDEX_IS_ALL {
+            return Some(spot);
+        }
         let stored = self.leaves.get(spot.leaf).ids()[spot.slot as usize];
         (stored == id).then_some(spot)
     }

@@ -20,12 +20,11 @@ impl<I: DenseId> SpatialIndex<I> {
             let leaf = u32::MAX;
             *entry = Spot { leaf, slot };
         }
-        let (mut seeds, mut scratch, window) =
+        let (mut seeds, window) =
             Window::open((0..).zip(points).map(|(at, (_, p))| (at, key_of(p))));
         if repeats {
             let counts = |at: u32| index.table.get(points[at as usize].0.dense_index()).slot == at;
             seeds.retain(|seed| counts(seed.point));
-            scratch.truncate(seeds.len());
         }
         index.len = seeds.len();
         if !seeds.is_empty() {
@@ -33,7 +32,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 ids: points.iter().map(|(id, _)| *id).collect(),
                 keys: Keys::Points(points, &[]),
             };
-            index.plant(Place::Root, &source, window, &mut seeds, &mut scratch);
+            index.plant_all(Place::Root, &source, window, &mut seeds);
         }
         index
     }

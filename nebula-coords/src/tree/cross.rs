@@ -50,13 +50,16 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Builds the tree anew where most points of a batch cross: cheaper than to take them out one by
     /// one.
     pub(super) fn build_anew(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
+        let mut left = 0;
         for at in crossing {
+            let entry = self.table.entry(moves[*at].0.dense_index());
+            left += usize::from(entry.leaf != u32::MAX);
             let (leaf, slot) = (u32::MAX, number(*at));
-            let index = moves[*at].0.dense_index();
-            self.table.set(index, Spot { leaf, slot });
+            *entry = Spot { leaf, slot };
         }
-        let mut stayed = Vec::new();
-        for leaf in self.leaves_in_order() {
+        let mut stayed = Vec::with_capacity(self.len - left);
+        let leaves = self.leaves_in_order();
+        for leaf in leaves.take_while(|_| left < self.len) {
             for (slot, id) in leaf.ids().iter().enumerate() {
                 if self.table.get(id.dense_index()).leaf != u32::MAX {
                     stayed.push((*id, position_of(&leaf.key(slot))));
@@ -71,12 +74,12 @@ impl<I: DenseId> SpatialIndex<I> {
         let keys = (stayed_numbers.zip(&stayed))
             .chain(self.last_of(moves, crossing))
             .map(|(at, (_, p))| (at, key_of(p)));
-        let (mut seeds, mut scratch, window) = Window::open(keys);
+        let (mut seeds, window) = Window::open(keys);
         let source = Source {
             ids: (moves.iter().chain(&stayed)).map(|(id, _)| *id).collect(),
             keys: Keys::Points(moves, &stayed),
         };
-        self.plant(Place::Root, &source, window, &mut seeds, &mut scratch);
+        self.plant_all(Place::Root, &source, window, &mut seeds);
     }
 
     /// Returns the last entry of each id among those that cross, as the table says.
@@ -95,8 +98,9 @@ impl<I: DenseId> SpatialIndex<I> {
             ids: points.iter().map(|(id, _)| *id).collect(),
             keys: Keys::Points(points, &[]),
         };
-        let (mut seeds, mut scratch, window) =
+        let (mut seeds, window) =
             Window::open((0..).zip(points).map(|(at, (_, p))| (at, key_of(p))));
+        let mut scratch = seeds.clone();
         let mut full = Vec::new();
         let group = Group {
             seeds: &mut seeds,

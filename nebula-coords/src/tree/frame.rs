@@ -49,6 +49,15 @@ impl Frame {
         self.shift == 0
     }
 
+    /// Returns whether an exact frame is sure to hold a key.
+    #[inline]
+    pub(super) fn holds(&self, key: &Key) -> bool {
+        // Without a look at who is larger, the universe's first points would seem to follow its last.
+        let from = |k: usize| key[k].wrapping_sub(self.origin[k]);
+        let below = |k: usize| key[k] < self.origin[k];
+        (from(0) | from(1) | from(2)) >> OFFSET_BITS == 0 && !(below(0) | below(1) | below(2))
+    }
+
     /// Returns the offsets of a key, or `None` if it lies outside the frame.
     #[inline]
     pub(super) fn offsets(&self, key: &Key) -> Option<[u32; 3]> {
@@ -97,5 +106,8 @@ mod tests {
         let key = [(1 << 100) + 12, 3, u128::MAX];
         assert_eq!(frame.key(frame.offsets(&key).expect("inside")), key);
         assert_eq!(frame.offsets(&[0, 0, 0]), None);
+        assert!(!frame.holds(&[0, 0, 0]));
+        let last = Frame::spanning(&[u128::MAX; 3], &[u128::MAX; 3]);
+        assert!(last.holds(&[u128::MAX; 3]) && !last.holds(&[5; 3]));
     }
 }

@@ -41,15 +41,19 @@ impl<I: DenseId> SpatialIndex<I> {
         loop {
             let node = self.nodes.get_mut(at);
             node.count += 1;
-            let slot = node.slot_of(&key);
+            let (slot, level) = (node.slot_of(&key), node.cube.level);
             match node.child(slot) {
                 Link::Leaf(leaf) => return self.push(leaf, id, key),
                 Link::Empty => self.hang_in(at, slot, id, key),
-                Link::Node(child) if self.nodes.get(child).cube.contains(&key) => {
-                    at = child;
-                    continue;
+                Link::Node(child) => {
+                    // A child that fills its slot holds all that falls into it.
+                    let cube = &self.nodes.get(child).cube;
+                    if cube.level + 2 == level || cube.contains(&key) {
+                        at = child;
+                        continue;
+                    }
+                    self.join(child, id, key);
                 }
-                Link::Node(child) => self.join(child, id, key),
             }
             return None;
         }
@@ -202,12 +206,12 @@ impl<I: DenseId> SpatialIndex<I> {
             strays.extend(leaf.points().filter(|(_, key)| !stays(key)));
         }
         let keys = (0..).zip(leaf.keys()).filter(|(_, key)| stays(key));
-        let (mut seeds, mut scratch, window) = Window::open(keys);
+        let (mut seeds, window) = Window::open(keys);
         if !seeds.is_empty() {
             let ids = leaf.take_ids();
             let keys = leaf.whole_keys().map_or(Keys::Shown, Keys::Whole);
             let source = Source { ids, keys };
-            self.plant(place, &source, window, &mut seeds, &mut scratch);
+            self.plant_all(place, &source, window, &mut seeds);
         }
         if strays.len() > before {
             self.count_down(place, strays.len() - before);

@@ -2,7 +2,7 @@
 
 use super::LEAF_LIMIT;
 use super::cube::{Cube, Key, level_of_difference};
-use super::frame::Frame;
+use super::frame::{Frame, OFFSET_BITS};
 use super::node::Place;
 use super::simd;
 
@@ -210,12 +210,26 @@ impl<I: Copy> Leaf<I> {
     /// point that waits already: its moves keep their order.
     #[inline]
     pub(super) fn try_move(&mut self, slot: usize, key: Key) -> Moved {
-        let waits = &mut self.blocks[slot / LANES].axes[0][slot % LANES];
-        if *waits & WAITING != 0 {
+        if self.is_waiting(slot) {
             return Moved::Waits;
         }
+        // Nearly every move ends here.
+        if self.cube.contains(&key) && (self.restless || !self.is_crowd()) {
+            if self.cube.level <= OFFSET_BITS {
+                // The frame is exact, so the lowest bits are all it takes.
+                self.write_low(slot, &key);
+            } else {
+                self.set(slot, key);
+            }
+            return Moved::Stays;
+        }
+        self.try_move_far(slot, key)
+    }
+
+    /// Does so for a point that leaves the cube or a crowd.
+    fn try_move_far(&mut self, slot: usize, key: Key) -> Moved {
         let Some(stray) = self.cube.stray(&key) else {
-            *waits |= WAITING;
+            self.blocks[slot / LANES].axes[0][slot % LANES] |= WAITING;
             return Moved::Waits;
         };
         self.set(slot, key);
@@ -272,6 +286,9 @@ impl<I: Copy> Leaf<I> {
     /// Moves a point within this leaf's cube.
     #[inline]
     pub(super) fn set(&mut self, slot: usize, key: Key) {
+        if self.frame.is_exact() && self.frame.holds(&key) {
+            return self.write_low(slot, &key);
+        }
         match self.frame.offsets(&key) {
             Some(offsets) => {
                 self.write(slot, offsets);
@@ -314,6 +331,18 @@ impl<I: Copy> Leaf<I> {
         for (axis, offset) in block.axes.iter_mut().zip(offsets) {
             axis[slot % LANES] = offset;
         }
+    }
+
+    /// Writes a point of a small cube.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "in a frame of 31 bits the lowest 32 lead to the offset, whatever is above"
+    )]
+    fn write_low(&mut self, slot: usize, key: &Key) {
+        let from = &self.frame.origin;
+        let offset = |k: usize| (key[k] as u32).wrapping_sub(from[k] as u32);
+        self.write(slot, [offset(0), offset(1), offset(2)]);
     }
 
     /// Moves a point out of the present frame, which only a leaf of a large cube has to do.

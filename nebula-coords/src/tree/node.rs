@@ -94,7 +94,16 @@ impl Node {
         reason = "two bits of each axis choose a slot"
     )]
     pub(super) fn slot_of(&self, key: &Key) -> u8 {
-        let place = |axis: usize| (key[axis] >> (self.cube.level - 2)) as u8 & 3;
+        // Levels are even, so both bits are in the same half of a key.
+        let shift = self.cube.level - 2;
+        let place = |axis: usize| {
+            let half = if shift < 64 {
+                key[axis] as u64
+            } else {
+                (key[axis] >> 64) as u64
+            };
+            (half >> (shift & 63)) as u8 & 3
+        };
         let [x, y, z] = [place(0), place(1), place(2)];
         let fine = x & 1 | (y & 1) << 1 | (z & 1) << 2;
         fine | (x & 2) << 2 | (y & 2) << 3 | (z & 2) << 4

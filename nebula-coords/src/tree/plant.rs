@@ -27,8 +27,25 @@ struct Parting {
 }
 
 impl<I: DenseId> SpatialIndex<I> {
-    /// Builds the tree of points, all of which belong to a place, where nothing is. The scratch list is
-    /// as long as that of the seeds; from one level to the next the two change roles.
+    /// Builds the tree of points, all of which belong to a place, where nothing is.
+    pub(super) fn plant_all(
+        &mut self,
+        place: Place,
+        source: &Source<'_, I>,
+        window: Window,
+        seeds: &mut [Seed],
+    ) {
+        let first = &seeds[0];
+        let is_crowd = window.shows_all() && seeds.iter().all(|seed| seed.looks_like(first));
+        if is_crowd || seeds.len() <= LEAF_LIMIT as usize {
+            return self.hang_seeds(place, source, &window, seeds);
+        }
+        let mut scratch = vec![Seed::default(); seeds.len()];
+        self.plant(place, source, window, seeds, &mut scratch);
+    }
+
+    /// Does so with a scratch list as long as that of the seeds; from one level to the next the two
+    /// change roles.
     pub(super) fn plant(
         &mut self,
         place: Place,

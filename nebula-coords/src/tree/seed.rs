@@ -35,6 +35,11 @@ pub(super) struct Seed {
 }
 
 impl Seed {
+    /// Returns whether two seeds look the same in a window.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        (self.low, self.high) == (other.low, other.high)
+    }
+
     /// Returns what the window shows of an axis.
     #[inline]
     fn value(&self, axis: usize) -> u64 {
@@ -104,12 +109,10 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Returns seeds for numbered keys, room for as many, and the window on them.
-    pub(super) fn open(
-        keys: impl Iterator<Item = (u32, Key)> + Clone,
-    ) -> (Vec<Seed>, Vec<Seed>, Self) {
+    /// Returns seeds for numbered keys, and the window on them.
+    pub(super) fn open(keys: impl Iterator<Item = (u32, Key)> + Clone) -> (Vec<Seed>, Self) {
         let Some((_, first)) = keys.clone().next() else {
-            return (Vec::new(), Vec::new(), Self::on(&[0; 3], 0));
+            return (Vec::new(), Self::on(&[0; 3], 0));
         };
         let mut window = Self::near(&first);
         let mut beyond = 0;
@@ -128,8 +131,7 @@ impl Window {
             seeds.clear();
             seeds.extend(keys.map(|(point, key)| window.seed(&key, point)));
         }
-        let room = vec![Seed::default(); seeds.len()];
-        (seeds, room, window)
+        (seeds, window)
     }
 
     /// Returns a window on everything within a quarter of its width of a key.
@@ -383,7 +385,7 @@ mod tests {
             [middle, middle - (1 << 39), middle + (1 << 39)],
             [middle, middle, middle + 4],
         ];
-        let (mut seeds, _, mut window) = Window::open((0..).zip(keys));
+        let (mut seeds, mut window) = Window::open((0..).zip(keys));
         assert!(window.shows_all(), "2^40 to each side is near");
         for (seed, key) in seeds.iter().zip(keys) {
             assert_eq!(window.key(seed), key);
@@ -397,7 +399,7 @@ mod tests {
     fn the_ends_of_the_universe_are_not_near_each_other() {
         let keys = [[u128::MAX; 3], [0; 3]];
         for keys in [keys, [keys[1], keys[0]]] {
-            let (seeds, _, window) = Window::open((0..).zip(keys));
+            let (seeds, window) = Window::open((0..).zip(keys));
             assert!(!window.shows_all());
             assert!(window.bounds(&seeds).is_none());
         }
@@ -410,8 +412,8 @@ mod tests {
             for spread in [1_u128, 1 << 20, 1 << 33, 1 << 41, 1 << 60, 1 << 100] {
                 let at = |steps: u128| corner.saturating_add(spread / 4 * steps);
                 let keys: Vec<Key> = (0..5).map(|i| [at(i), at(4 - i), corner]).collect();
-                let (mut seeds, mut room, mut window) =
-                    Window::open((0..).zip(keys.iter().copied()));
+                let (mut seeds, mut window) = Window::open((0..).zip(keys.iter().copied()));
+                let mut room = seeds.clone();
                 let source = Source::<u32> {
                     ids: Vec::new(),
                     keys: Keys::Whole(&keys),

@@ -11,6 +11,9 @@ use super::table::Spot;
 use super::{BatchReport, SpatialIndex};
 use crate::DenseId;
 
+/// One in so many entries of a large batch tells how many cross.
+const SAMPLED: usize = 32;
+
 impl<I: DenseId> SpatialIndex<I> {
     /// Moves a stored point.
     pub(super) fn move_one(&mut self, id: I, spot: Spot, key: Key) {
@@ -58,6 +61,9 @@ impl<I: DenseId> SpatialIndex<I> {
         if self.changes.is_recording() {
             self.note_moves(moves);
         }
+        if self.mostly_cross(moves) {
+            return self.move_by_building(moves);
+        }
         let seated = self.seat_all(moves);
         for leaf in &seated.straying {
             self.tell_stray(*leaf);
@@ -74,6 +80,32 @@ impl<I: DenseId> SpatialIndex<I> {
             moved: moves.len() - seated.unknown,
             crossed: seated.crossing.len(),
             unknown: seated.unknown,
+        }
+    }
+
+    /// Returns whether so many points of a batch cross that it is not worth looking for those that do
+    /// not. A sample tells, the same for any number of threads.
+    fn mostly_cross(&self, moves: &[(I, WorldPosition)]) -> bool {
+        if moves.len() <= (self.len / 2).max(SAMPLED * WORTH_SORTING) {
+            return false;
+        }
+        let crosses = |(id, to): &(I, WorldPosition)| {
+            let leaf = |spot: Spot| self.leaves.get(spot.leaf);
+            let spot = self.spot(*id);
+            spot.is_some_and(|spot| leaf(spot).cube.stray(&key_of(to)).is_none())
+        };
+        let crossing = moves.iter().step_by(SAMPLED).filter(|to| crosses(to));
+        crossing.count() * SAMPLED * 4 > moves.len() * 3
+    }
+
+    fn move_by_building(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
+        let known = |at: &usize| self.spot(moves[*at].0).is_some();
+        let crossing: Vec<usize> = (0..moves.len()).filter(known).collect();
+        self.build_anew(moves, &crossing);
+        BatchReport {
+            moved: crossing.len(),
+            crossed: crossing.len(),
+            unknown: moves.len() - crossing.len(),
         }
     }
 
