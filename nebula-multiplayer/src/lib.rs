@@ -5,8 +5,9 @@
 //!           -> session (packets, acks, budgets)   -> transport -> client -> its own ECS world
 //! ```
 //!
-//! Nothing in this crate touches a socket or a clock: bytes and time come in, bytes and events go
-//! out. What a module holds, it says itself.
+//! The core touches neither a socket nor a clock: bytes and time come in, bytes and events go out.
+//! With the feature `quic`, on by default, `transport::quic` carries them over a real network, and
+//! `auth` says who a client is.
 //!
 //! A server and a client, in one process:
 //!
@@ -67,9 +68,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "auth")]
+pub mod auth;
 pub mod client;
 pub mod ecs;
 pub mod id;
+pub mod input;
 pub mod interest;
 pub mod limits;
 pub mod message;

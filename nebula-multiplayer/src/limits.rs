@@ -3,9 +3,13 @@
 //! A server or client takes [`Limits`] once, checks them, and never grows past them. Times are
 //! virtual: the `now` that callers hand in.
 
+mod transport;
+
 use core::time::Duration;
 
 use thiserror::Error;
+
+pub use transport::TransportLimits;
 
 /// Magic at the head of a hello: a peer that is not ours is recognised by its first bytes.
 pub const MAGIC: [u8; 4] = *b"NEBU";

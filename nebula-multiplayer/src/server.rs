@@ -110,6 +110,8 @@ pub struct Server {
     replicator: Replicator,
     inbox: Inbox,
     events: VecDeque<ServerEvent>,
+    /// Clients that are gone, for whoever owns their links.
+    ended: VecDeque<(ClientId, Disconnect)>,
     next_anonymous: u64,
     tick: Tick,
     now: Duration,
@@ -136,6 +138,7 @@ impl Server {
             replicator: Replicator::new(kinds, settings.replication),
             inbox: Inbox::new(protocol.message_kinds(), settings.limits.inbox_messages),
             events: VecDeque::new(),
+            ended: VecDeque::new(),
             next_anonymous: Identity::FIRST_ANONYMOUS,
             tick: Tick::default(),
             now: Duration::ZERO,
@@ -252,6 +255,12 @@ impl Server {
     /// Returns what happened since the last call, in order.
     pub fn events(&mut self) -> std::vec::IntoIter<ServerEvent> {
         Vec::from(core::mem::take(&mut self.events)).into_iter()
+    }
+
+    /// Returns the clients that are gone since the last call, and why: their links are to be
+    /// closed with [`Disconnect::code`]. For the transport; games read [`events`](Self::events).
+    pub fn take_ended(&mut self) -> std::vec::IntoIter<(ClientId, Disconnect)> {
+        Vec::from(core::mem::take(&mut self.ended)).into_iter()
     }
 
     /// Returns the clients that finished their handshake and have a link, in order.
@@ -374,6 +383,10 @@ impl Server {
         if self.clients.remove(&client).is_some() {
             self.forget(client);
             tracing::debug!(%client, %reason, "client gone");
+            if self.ended.len() >= MAX_EVENTS {
+                self.ended.pop_front();
+            }
+            self.ended.push_back((client, reason.clone()));
             self.push_event(ServerEvent::Disconnected { client, reason });
         }
     }

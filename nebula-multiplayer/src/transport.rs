@@ -18,6 +18,8 @@
 use core::time::Duration;
 
 pub mod memory;
+#[cfg(feature = "quic")]
+pub mod quic;
 pub mod sim;
 
 /// The largest datagram that a server or a client makes, in bytes.
