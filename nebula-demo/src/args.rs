@@ -1,10 +1,14 @@
 //! The command line: what may be asked, and a sentence for everything else.
 
+mod net;
+
 use core::fmt;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::Scenario;
+
+pub use net::{ClientOptions, ServerOptions};
 
 /// The most ticks one run takes: some 14 hours of the world's time.
 pub const TICKS_MAX: u64 = 1_000_000;
@@ -24,6 +28,8 @@ Each tick the index says who is within 100 m; brute force checks the answer, mil
   nebula-demo --screenshot a.png       a picture of tick 100, drawn without a window
   nebula-demo --shots DIR              a picture of every scenario
   nebula-demo bench-frames             how long a frame takes at 1,000 to 100,000 entities
+  nebula-demo server --listen ADDR     a server on the network: 500 creatures that walk about
+  nebula-demo client --connect ADDR    a player there, in text: who enters and who leaves
 
 In the window: drag and wheel move the map, W A S D walks, Space pauses, N steps, H shows all keys.
 
@@ -38,6 +44,13 @@ Options
   --screenshot FILE write a PNG of the window, at tick N with --ticks, and end
   --shots DIR       the same for every scenario, as DIR/NAME.png
   --help            this page
+
+Options of server and client
+  --listen ADDR     where to listen, such as 127.0.0.1:4433 or [::]:4433
+  --connect ADDR    the server's address; --pin is needed unless it is on this machine
+  --pin HEX         the fingerprint of the server's certificate, as the server prints it
+  --account N       who the player is (default: someone new); a player who comes back goes on
+  --seconds N       stop after N seconds (default: when told to)
 
 Exit status: 0 all answers agreed, 1 the index and the brute force differed, 2 bad command line.
 ";
@@ -55,6 +68,10 @@ pub enum Command {
     Shots(Options, PathBuf),
     /// Measure frames.
     BenchFrames,
+    /// Serve a world on the network.
+    Server(ServerOptions),
+    /// Look at a served world.
+    Client(ClientOptions),
 }
 
 /// When to stop.
@@ -127,7 +144,10 @@ impl core::error::Error for UsageError {}
 /// ```
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut reader = Reader::default();
-    let mut args = args.into_iter();
+    let mut args = args.into_iter().peekable();
+    if let Some(side) = args.next_if(|arg| arg == "server" || arg == "client") {
+        return net::parse(side == "server", args);
+    }
     while let Some(arg) = args.next() {
         let arg = text(arg)?;
         let (flag, attached) = match arg.split_once('=') {
@@ -199,7 +219,8 @@ impl Reader {
             _ => {
                 return Err(UsageError(format!(
                     "{flag:?} is not known; allowed are --scenario NAME, --seed S, --headless, --ticks N, \
-                     --hold, --seconds N, --json, --screenshot FILE, --shots DIR, --help and bench-frames"
+                     --hold, --seconds N, --json, --screenshot FILE, --shots DIR, --help, bench-frames, \
+                     server and client"
                 )));
             }
         }

@@ -8,7 +8,7 @@
 //! moves and what is counted), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
 //! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] (the panels), [`canvas`]
 //! and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
-//! without one).
+//! without one). For two terminals: [`net`], a server and its clients on a real network.
 
 pub mod app;
 pub mod args;
@@ -19,6 +19,7 @@ pub mod headless;
 pub mod hud;
 pub mod lossy;
 pub mod marks;
+pub mod net;
 pub mod offscreen;
 pub mod palette;
 pub mod png;
@@ -67,6 +68,8 @@ pub fn run(
             offscreen::screenshot(&options, &file).map(headless::Verdict::exit_status)
         }
         Ok(Command::Shots(options, folder)) => offscreen::shots(&options, &folder, out),
+        Ok(Command::Server(options)) => net::serve(&options, out).map(|()| EXIT_OK),
+        Ok(Command::Client(options)) => net::visit(&options, out).map(|()| EXIT_OK),
         Ok(Command::BenchFrames) => offscreen::bench_frames(out).map(|()| EXIT_OK),
         Err(usage) => {
             // The message is all we have to say; when even that cannot be written, the status tells.
