@@ -16,7 +16,7 @@ use super::run::Simulation;
 use super::world::protocol;
 
 /// Things that one input may have happen; more are not read.
-const MOST_OPS: usize = 40;
+const MOST_OPS: usize = 24;
 
 /// Reads the bytes as a stranger's: the first says to whom, the rest is cut into packets.
 pub(crate) fn decode(data: &[u8]) {

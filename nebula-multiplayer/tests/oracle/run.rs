@@ -108,7 +108,13 @@ impl Simulation {
         if small {
             scenario.keep_small();
             // Enough that the end does not wait for the budget, little enough that packets are full.
-            settings.limits.bytes_out_per_second = settings.limits.bytes_out_per_second.max(10_000);
+            let limits = &mut settings.limits;
+            limits.bytes_out_per_second = limits.bytes_out_per_second.max(10_000);
+            // The same timers, run out sooner: a run spends its ticks on what happens.
+            limits.keep_alive = Duration::from_millis(200);
+            limits.idle_timeout = Duration::from_millis(1_000);
+            limits.ack_timeout = Duration::from_millis(1_000);
+            limits.resume_window = Duration::from_millis(1_500);
         }
         let limits = settings.limits.clone();
         let mut net = TestNet::new(&world::protocol(), settings, random.word());

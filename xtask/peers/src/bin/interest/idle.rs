@@ -41,7 +41,8 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
             ..Row::default()
         }],
         notes: vec![
-            "ids, positions and components are looked for, areas are read, no client is examined"
+            "changed ids, positions, areas and components are looked for; none is found, so no area is \
+             read and no client examined"
                 .to_owned(),
         ],
     }])
