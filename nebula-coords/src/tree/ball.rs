@@ -40,6 +40,9 @@ const WIDE_LEVEL: u8 = 62;
 /// How many leaves wait at most.
 const QUEUE: usize = 32;
 
+/// The points of so many leaves are fetched ahead.
+const AHEAD: usize = 2;
+
 /// Marks a waiting leaf that lies wholly inside.
 const INSIDE: u32 = 1 << 31;
 
@@ -342,11 +345,11 @@ impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
         let index = self.index;
         let leaf_of = |entry: u32| index.leaves.get(entry & !INSIDE);
         let waiting = core::mem::take(&mut self.waiting);
+        let fetch = |entry: &u32| leaf_of(*entry).fetch(entry & INSIDE == 0);
+        self.queue[..waiting].iter().take(AHEAD).for_each(fetch);
         for i in 0..waiting {
             let entry = self.queue[i];
-            if let Some(next) = self.queue[..waiting].get(i + 1) {
-                leaf_of(*next).fetch(next & INSIDE == 0);
-            }
+            self.queue[..waiting].get(i + AHEAD).map(fetch);
             let leaf = leaf_of(entry);
             if entry & INSIDE != 0 {
                 self.sink.take(leaf.ids())?;
