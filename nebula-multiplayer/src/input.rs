@@ -89,7 +89,7 @@ pub struct MoveReport {
 /// let intent = MoveIntent { number: 1, velocity_mm_s: [60_000, 0, 0], millis: 100 };
 /// let report = mover.grant(&mut server, &mut world, client, &intent, now, |_, _| 6_000);
 /// assert_eq!(report.limited, 1);
-/// assert_eq!(world.get::<WorldPosition>(player), Some(&WorldPosition::new(599, 0, 0)));
+/// assert_eq!(world.get::<WorldPosition>(player), Some(&WorldPosition::new(598, 0, 0)));
 /// ```
 #[derive(Debug, Default)]
 pub struct Mover {

@@ -259,6 +259,17 @@ impl Server {
 
     /// Returns the clients that are gone since the last call, and why: their links are to be
     /// closed with [`Disconnect::code`]. For the transport; games read [`events`](Self::events).
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::{Disconnect, Identity, Protocol, Server, ServerSettings};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+    /// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+    /// server.disconnect(id, Duration::ZERO);
+    /// let ended: Vec<_> = server.take_ended().collect();
+    /// assert_eq!(ended, [(id, Disconnect::LinkLost)]);
+    /// ```
     pub fn take_ended(&mut self) -> std::vec::IntoIter<(ClientId, Disconnect)> {
         Vec::from(core::mem::take(&mut self.ended)).into_iter()
     }

@@ -12,7 +12,8 @@ use nebula_multiplayer::auth::{ConnectToken, OpenLogin, TokenKey, TokenLogin};
 use nebula_multiplayer::input::MoveIntent;
 use nebula_multiplayer::interest::InterestArea;
 use nebula_multiplayer::transport::quic::{
-    self, CertificateSource, LinkError, LinkState, QuicClientSettings, QuicSettings, Trust,
+    self, CertificateSource, LinkError, LinkState, QuicClient, QuicClientSettings, QuicServer,
+    QuicSettings, Trust,
 };
 use nebula_multiplayer::{Client, ClientId, ClientSettings, Protocol, Server, ServerSettings};
 
@@ -165,7 +166,7 @@ fn clients_come_back_to_a_server_that_was_restarted() {
     let Host {
         net, mut server, ..
     } = host;
-    net.shutdown(&mut server, "maintenance");
+    QuicServer::shutdown(net, &mut server, "maintenance");
     while !guest.is_down() {
         guest.step();
         std::thread::sleep(Duration::from_millis(5));
@@ -372,6 +373,31 @@ fn a_wish_to_move_moves_the_player_and_is_echoed() {
         let own = guests[0].client.own_entity().unwrap();
         guests[0].mirror.get::<WorldPosition>(own) == Some(&WorldPosition::new(-301, 0, 400))
     });
+}
+
+#[test]
+fn clients_share_a_runtime_and_come_back_with_other_credentials() {
+    let mut host = Host::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let first = settings(&host, OpenLogin::account(1));
+    let link = QuicClient::connect_on(runtime.handle(), &protocol(), &first).unwrap();
+    let mut guest = Guest::over(link);
+    join(&mut host, &mut [&mut guest]);
+    guest.link.set_credentials(OpenLogin::account(2));
+    guest.link.reconnect();
+    until(
+        &mut host,
+        &mut [&mut guest],
+        "it is another",
+        |_, guests| {
+            guests[0].client.is_connected() && guests[0].client.id() == Some(ClientId::new(2))
+        },
+    );
+    assert_eq!(host.last_connected(2), Some(false));
 }
 
 #[test]

@@ -73,6 +73,18 @@ pub enum LoginRefused {
 ///
 /// Without credentials a newcomer is anonymous; eight bytes are the number of an account, low byte
 /// first, taken at its word. Anyone can so take over anyone's session.
+///
+/// ```
+/// use core::task::{Context, Poll, Waker};
+/// use nebula_multiplayer::Identity;
+/// use nebula_multiplayer::auth::{Login, OpenLogin};
+///
+/// let login = OpenLogin;
+/// assert!(login.is_open());
+/// let mut judgement = login.check(&[7, 0, 0, 0, 0, 0, 0, 0], "192.0.2.1:9".parse().unwrap());
+/// let now = judgement.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+/// assert_eq!(now, Poll::Ready(Ok(Identity::Account(7))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenLogin;
 

@@ -18,7 +18,7 @@ use super::TokenError;
 /// assert_eq!(used.note([2; 24], 9_000, 1_002), Ok(()));
 /// assert_eq!(used.note([3; 24], 9_000, 1_003), Err(TokenError::TooMany));
 /// assert_eq!(used.note([3; 24], 9_000, 6_000), Ok(()), "the first is over");
-/// assert_eq!(used.len(), 2);
+/// assert_eq!((used.len(), used.is_empty()), (2, false));
 /// ```
 #[derive(Debug)]
 pub struct UsedTokens {

@@ -182,7 +182,10 @@ impl Guest {
     }
 
     pub(crate) fn with(settings: QuicClientSettings) -> Self {
-        let link = quic::connect(&protocol(), &settings).unwrap();
+        Self::over(quic::connect(&protocol(), &settings).unwrap())
+    }
+
+    pub(crate) fn over(link: QuicClient) -> Self {
         Self {
             client: Client::new(protocol(), ClientSettings::default()).unwrap(),
             link,

@@ -30,6 +30,13 @@ pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
     /// Returns the fingerprint of a certificate in its binary form (DER).
+    ///
+    /// ```
+    /// use nebula_multiplayer::transport::quic::Fingerprint;
+    ///
+    /// let nothing = Fingerprint::of(&[]).to_string();
+    /// assert!(nothing.starts_with("e3:b0:c4:42"), "the SHA-256 of nothing");
+    /// ```
     #[must_use]
     pub fn of(certificate: &[u8]) -> Self {
         let digest = digest::digest(&digest::SHA256, certificate);

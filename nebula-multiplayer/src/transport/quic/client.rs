@@ -421,6 +421,14 @@ fn printable(bytes: &[u8]) -> String {
 
 impl LinkError {
     /// Returns whether trying again with the same settings is pointless.
+    ///
+    /// ```
+    /// use nebula_multiplayer::transport::quic::LinkError;
+    ///
+    /// let refused = LinkError::Certificate("expired".into());
+    /// assert!(LinkError::is_final(&refused));
+    /// assert!(!LinkError::is_final(&LinkError::TimedOut));
+    /// ```
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {

@@ -43,7 +43,9 @@ pub enum Verdict {
 ///     assert_eq!(gate.judge(ip, false, Duration::ZERO), Verdict::Accept);
 ///     let mut pass = gate.enter(ip, false, Duration::ZERO);
 ///     assert!(gate.prove(&mut pass, Duration::ZERO));
+///     gate.finish(&mut pass);
 /// }
+/// assert_eq!(gate.taken(), (2, 0), "two connections, no handshake");
 /// assert_eq!(gate.judge(ip, true, Duration::ZERO), Verdict::Address, "two are in");
 /// ```
 #[derive(Debug)]
