@@ -65,9 +65,11 @@ impl Viewer {
         for slot in self.dirty.iter() {
             let state = &self.slots[table_index(slot)];
             let store = shared.store(state.store);
-            due += HEAD_MAX + varint_len(u64::from(slot));
+            // The head of a record says how many slots further it is, and the form.
+            let head = varint_len(u64::from(slot) << 2 | FORM_CONTROL);
             match state.phase {
                 Phase::Live => {
+                    due += head;
                     if state.dirty & 1 != 0 {
                         let known = state.cell.zip(store.position.as_ref());
                         let known = known.is_some_and(|(t, m)| !m.cell_tick.is_newer_than(t));
@@ -81,13 +83,14 @@ impl Viewer {
                         }
                     }
                     if state.dirty > 1 {
-                        due += 10 + components(shared, store, state.dirty);
+                        due += HEAD_MAX + 10 + components(shared, store, state.dirty);
                     }
                 }
                 Phase::Spawning => {
-                    due += 24 + PLACE_BYTES + CELL_MAX + components(shared, store, state.dirty);
+                    due += HEAD_MAX + head + 24 + PLACE_BYTES + CELL_MAX;
+                    due += components(shared, store, state.dirty);
                 }
-                _ => due += 4,
+                _ => due += HEAD_MAX + head + 4,
             }
         }
         let (age, count) = (0_u32..)

@@ -34,7 +34,8 @@ impl Simulation {
         }
         let patience = self.patience();
         let end = self.net.now() + patience;
-        let (mut well_for, mut settling) = (0, 0);
+        // Packets of the wild time are under way still, and may tell of what is over already.
+        let (mut well_for, mut settling) = (0, SETTLING);
         while well_for < self.quiet {
             self.relink();
             let before = (self.truth.clone(), self.allowed.clone());
