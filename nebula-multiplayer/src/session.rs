@@ -2,7 +2,7 @@
 //!
 //! A session knows neither sockets nor clocks and is the same on both sides. Packets are numbered
 //! with 64 bits inside and 16 on the wire. A packet counts as lost when three newer ones were
-//! acknowledged, or after a timeout that follows the round trip; what it carried is then
+//! acknowledged, or after twice the round trip and no less than 200 ms; what it carried is then
 //! sent again if it still matters. Nothing here grows without a cap: [`Limits`] names each.
 
 #![deny(
@@ -306,6 +306,11 @@ impl Session {
             }
             outcome.acked.push(sent.packet);
         });
+        // On a link that has become slower every packet is given up before its acknowledgement comes:
+        // the late ones say how slow it is, or nothing ever would.
+        if let (Some(at), Some(delay)) = (self.history.given_up(newest), delay) {
+            rtt.sample(now.saturating_sub(at).saturating_sub(delay));
+        }
         while let Some(sent) = self.history.next_overtaken() {
             self.lost(&sent, outcome);
         }
@@ -318,9 +323,7 @@ impl Session {
     pub(crate) fn expire(&mut self, now: Duration, outcome: &mut Outcome) {
         let timeout = self.rtt.loss_timeout();
         while let Some(sent) = self.history.next_expired(now, timeout) {
-            if sent.eliciting {
-                self.rtt.grow_patience(now);
-            }
+            self.history.remember(&sent);
             self.lost(&sent, outcome);
         }
     }

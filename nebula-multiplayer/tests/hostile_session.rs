@@ -489,6 +489,7 @@ fn hostile_41_connecting_and_leaving_over_and_over_grows_nothing() {
         if number.is_multiple_of(50) {
             server.tick(&mut world, now);
             server.events().count();
+            server.take_ended().count();
         }
     };
     for number in 0..500 {

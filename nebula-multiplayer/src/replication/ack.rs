@@ -9,6 +9,25 @@ use super::viewhash;
 use crate::{ClientId, NetworkId, Tick};
 
 impl Replicator {
+    /// Notes that a packet arrived.
+    pub(crate) fn acked(&mut self, client: ClientId, packet: u64) {
+        let Some(number) = self.by_client.get(&client) else {
+            return;
+        };
+        if let Some(viewer) = &mut self.viewers[table_index(*number)] {
+            viewer.acked(packet, &self.shared, &mut self.news);
+        }
+        self.settle_news();
+    }
+
+    /// Notes that a packet is lost.
+    pub(crate) fn lost(&mut self, client: ClientId, packet: u64) {
+        let tick = self.shared.tick;
+        if let Some(viewer) = self.viewer_mut(client) {
+            viewer.lost(packet, tick);
+        }
+    }
+
     /// Returns whether an entity is on its way in or out, so that the client may count another of its
     /// lives than the acknowledgements prove.
     pub(crate) fn is_in_transit(&self, client: ClientId) -> bool {

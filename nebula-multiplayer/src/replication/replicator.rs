@@ -39,13 +39,13 @@ struct Eyes {
 
 /// Server-side replication for all clients.
 pub(crate) struct Replicator {
-    shared: Shared,
-    viewers: Vec<Option<Viewer>>,
-    by_client: BTreeMap<ClientId, u32>,
+    pub(super) shared: Shared,
+    pub(super) viewers: Vec<Option<Viewer>>,
+    pub(super) by_client: BTreeMap<ClientId, u32>,
     free: Vec<u32>,
     settings: ReplicationSettings,
     eyes: Option<Eyes>,
-    news: News,
+    pub(super) news: News,
     changed: Vec<Entity>,
     moved: Vec<(u32, WorldPosition)>,
     /// Rows looked at in the last tick.
@@ -174,25 +174,6 @@ impl Replicator {
         (&self.shared, viewers)
     }
 
-    /// Notes that a packet arrived.
-    pub(crate) fn acked(&mut self, client: ClientId, packet: u64) {
-        let Some(number) = self.by_client.get(&client) else {
-            return;
-        };
-        if let Some(viewer) = &mut self.viewers[table_index(*number)] {
-            viewer.acked(packet, &self.shared, &mut self.news);
-        }
-        self.settle_news();
-    }
-
-    /// Notes that a packet is lost.
-    pub(crate) fn lost(&mut self, client: ClientId, packet: u64) {
-        let tick = self.shared.tick;
-        if let Some(viewer) = self.viewer_mut(client) {
-            viewer.lost(packet, tick);
-        }
-    }
-
     /// Has everything sent to a client anew.
     pub(crate) fn reset_client(&mut self, client: ClientId) {
         // From the next tick on: packets of this one may be under way already.
@@ -295,7 +276,7 @@ impl Replicator {
         self.viewers.get(table_index(*number))?.as_ref()
     }
 
-    fn viewer_mut(&mut self, client: ClientId) -> Option<&mut Viewer> {
+    pub(super) fn viewer_mut(&mut self, client: ClientId) -> Option<&mut Viewer> {
         let number = self.by_client.get(&client)?;
         self.viewers.get_mut(table_index(*number))?.as_mut()
     }
@@ -552,7 +533,7 @@ impl Replicator {
         }
     }
 
-    fn settle_news(&mut self) {
+    pub(super) fn settle_news(&mut self) {
         let mut news = core::mem::take(&mut self.news);
         for (number, slot) in news.known.drain(..) {
             self.mark_holders(number, slot);

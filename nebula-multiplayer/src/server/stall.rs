@@ -1,9 +1,9 @@
 //! Clients that do not read what they are sent.
 //!
 //! State is never queued: it is built when the link can take it. What can pile up is the stream, and
-//! two things say so: the client has not confirmed messages that were written, or the link still
-//! holds bytes that were handed to it ([`Server::note_unsent`]). A client may lie about the first;
-//! the second is our own measure.
+//! the link says so: it still holds bytes that were handed to it ([`Server::note_unsent`]). Whether the
+//! client confirmed messages says nothing: it may lie, and an honest confirmation may be lost on a
+//! link that carries everything else.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -24,10 +24,10 @@ impl Server {
     /// it is not 0; a link that writes at once never calls it. Nothing here waits for a socket:
     ///
     /// - At [`stream_queue_bytes`](Limits::stream_queue_bytes), `transmit_stream` gives no more.
-    /// - With that many bytes unsent, or with the oldest of them (or the oldest unconfirmed message)
-    ///   older than [`stall_resync`](Limits::stall_resync), the client gets no more state. What was
-    ///   due to it and what was remembered of its packets is dropped, and it is sent everything anew
-    ///   once it reads again.
+    /// - With that many bytes unsent, or with the oldest of them older than
+    ///   [`stall_resync`](Limits::stall_resync), the client gets no more state. What was due to it and
+    ///   what was remembered of its packets is dropped, and it is sent everything anew once it reads
+    ///   again.
     /// - Older than [`stall_drop`](Limits::stall_drop), the next [`tick`](Self::tick) ends the
     ///   client with [`Disconnect::Stalled`].
     ///
@@ -91,10 +91,9 @@ impl Server {
 }
 
 impl Peer {
-    /// Returns how long the oldest byte or message has waited to be read.
+    /// Returns how long the oldest byte has waited to be read.
     pub(super) fn stalled_for(&mut self) -> Duration {
-        let (_, confirmed) = self.session.ordered.progress();
-        self.stall.age(confirmed)
+        self.stall.age()
     }
 
     /// Returns [`Disconnect::Stalled`] if the client has not read for too long.
@@ -113,7 +112,6 @@ pub(super) struct Stall {
     /// Bytes handed over on this link.
     handed: u64,
     bytes: Marks,
-    frames: Marks,
     /// The client's clock: it runs while the client is heard.
     awake: Duration,
     /// When that clock was last looked at.
@@ -129,19 +127,17 @@ impl Stall {
             unsent: 0,
             handed: 0,
             bytes: Marks::default(),
-            frames: Marks::default(),
             awake: Duration::ZERO,
             last: now,
             oldest: Duration::ZERO,
         }
     }
 
-    /// Notes bytes that the link took; `frames` messages were begun in all since the session began.
-    pub(super) fn hand_over(&mut self, len: usize, frames: u64) {
+    /// Notes bytes that the link took.
+    pub(super) fn hand_over(&mut self, len: usize) {
         let len = u64::try_from(len).unwrap_or(u64::MAX);
         self.handed = self.handed.saturating_add(len);
         self.bytes.push(self.handed, self.awake);
-        self.frames.push(frames, self.awake);
     }
 
     fn step(&mut self, heard: Duration, now: Duration, limits: &Limits) {
@@ -155,15 +151,13 @@ impl Stall {
     }
 
     fn is_empty(&self) -> bool {
-        self.bytes.0.is_empty() && self.frames.0.is_empty() && self.unsent == 0
+        self.bytes.0.is_empty() && self.unsent == 0
     }
 
-    fn age(&mut self, confirmed: u64) -> Duration {
+    fn age(&mut self) -> Duration {
         let unsent = u64::try_from(self.unsent).unwrap_or(u64::MAX);
         self.bytes.done(self.handed.saturating_sub(unsent));
-        self.frames.done(confirmed);
-        let oldest = [&self.bytes, &self.frames].map(|marks| marks.0.front());
-        let oldest = oldest.into_iter().flatten().map(|&(_, at)| at).min();
+        let oldest = self.bytes.0.front().map(|&(_, at)| at);
         self.oldest = oldest.map_or(Duration::ZERO, |at| self.awake.saturating_sub(at));
         self.oldest
     }
@@ -205,11 +199,11 @@ mod tests {
         for tick in 1..=40 {
             let now = ms(50 * tick);
             stall.step(now, now, &limits);
-            stall.hand_over(100, 0);
+            stall.hand_over(100);
             // The link is always 300 bytes behind: three ticks, however long that goes on.
             stall.unsent = 300;
             let most = ms(150) + MARK_EVERY;
-            assert!(stall.age(0) <= most, "{:?}", stall.oldest);
+            assert!(stall.age() <= most, "{:?}", stall.oldest);
         }
         assert!(stall.bytes.0.len() <= 3);
         // Now it takes one byte a second.
@@ -218,18 +212,20 @@ mod tests {
             stall.step(now, now, &limits);
             stall.unsent = 300 - usize::try_from(tick - 40).unwrap() / 20;
         }
-        assert!(stall.age(0) >= Duration::from_secs(5), "{:?}", stall.oldest);
+        assert!(stall.age() >= Duration::from_secs(5), "{:?}", stall.oldest);
     }
 
     #[test]
     fn time_stands_while_the_client_is_not_heard() {
         let limits = Limits::default();
         let mut stall = Stall::new(ms(0));
-        stall.hand_over(100, 1);
+        stall.hand_over(100);
+        stall.unsent = 100;
         for tick in 1..=200 {
             stall.step(ms(0), ms(50 * tick), &limits);
         }
-        assert!(stall.age(0) <= ms(1_500), "{:?}", stall.oldest);
-        assert_eq!(stall.age(1), ms(0), "and the message was confirmed");
+        assert!(stall.age() <= ms(1_500), "{:?}", stall.oldest);
+        stall.unsent = 0;
+        assert_eq!(stall.age(), ms(0), "and everything was sent");
     }
 }

@@ -113,8 +113,7 @@ impl Server {
         if len == 0 {
             return false;
         }
-        let (begun, _) = peer.session.ordered.progress();
-        peer.stall.hand_over(len, begun);
+        peer.stall.hand_over(len);
         let cost = wire_bytes(len, limits);
         peer.budget.take(cost);
         peer.stats.note_stream_sent(len, cost);

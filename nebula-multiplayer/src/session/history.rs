@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 /// Newer acknowledged packets after which one is given up.
 const OVERTAKEN: u8 = 3;
 
+/// Packets that were given up and are remembered, should they have been late only.
+const REMEMBERED: usize = 64;
+
 /// Packets whose fate became known, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
@@ -46,6 +49,8 @@ pub(super) struct Sent {
 pub(super) struct History {
     sent: VecDeque<Sent>,
     max: usize,
+    /// Packets that were given up because their time was over, with the time of sending, oldest first.
+    given_up: VecDeque<(u64, Duration)>,
 }
 
 impl History {
@@ -53,6 +58,7 @@ impl History {
         Self {
             sent: VecDeque::new(),
             max,
+            given_up: VecDeque::new(),
         }
     }
 
@@ -108,6 +114,22 @@ impl History {
     /// Takes out the oldest packet if it is older than `timeout`.
     pub(super) fn next_expired(&mut self, now: Duration, timeout: Duration) -> Option<Sent> {
         self.pop_if(|sent| now.saturating_sub(sent.at) >= timeout)
+    }
+
+    /// Remembers when a packet left that was given up.
+    pub(super) fn remember(&mut self, sent: &Sent) {
+        if self.given_up.len() >= REMEMBERED {
+            self.given_up.pop_front();
+        }
+        self.given_up.push_back((sent.packet, sent.at));
+    }
+
+    /// Returns when a packet left that was given up and is acknowledged after all; once.
+    pub(super) fn given_up(&mut self, packet: u64) -> Option<Duration> {
+        let mut all = self.given_up.iter();
+        let place = all.position(|(given_up, _)| *given_up == packet)?;
+        let (_, at) = self.given_up.remove(place)?;
+        Some(at)
     }
 
     /// Takes out the oldest packet if there are too many.

@@ -87,12 +87,6 @@ impl Ordered {
         self.at < self.pending.len() || (self.open && self.written < self.frames.len())
     }
 
-    /// Returns how many messages were begun and how many confirmed, since the session began.
-    pub(crate) fn progress(&self) -> (u64, u64) {
-        let written = u64::try_from(self.written).unwrap_or(u64::MAX);
-        (self.first.saturating_add(written), self.first)
-    }
-
     /// Appends up to `max` bytes of the stream; returns how many.
     pub(crate) fn write(&mut self, max: usize, out: &mut Vec<u8>) -> usize {
         let start = out.len();
