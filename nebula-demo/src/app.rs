@@ -18,7 +18,7 @@ use crate::canvas::Canvas;
 use crate::display::Display;
 use crate::headless::{Verdict, title, yes};
 use crate::viewer::{Frame, Viewer};
-use crate::{Reading, World};
+use crate::{EXIT_OK, Reading, Show};
 
 mod start;
 
@@ -44,12 +44,11 @@ pub enum Failure {
 /// [`Failure::NoWindow`] when nothing was ever shown, [`Failure::Broken`] for everything later.
 pub fn run(options: &Options, display: Display, out: &mut dyn Write) -> Result<u8, Failure> {
     let mut app = App {
-        world: Some(options.scenario.build(options.seed)),
+        show: Some(options.scenario.show(options.seed)),
         limit: options.limit,
         screen: None,
         failure: None,
         last_reading: Reading::default(),
-        always_identical: true,
         out,
         quiet_panics: None,
     };
@@ -57,22 +56,19 @@ pub fn run(options: &Options, display: Display, out: &mut dyn Write) -> Result<u
     if let Some(failure) = app.failure.take() {
         return Err(failure);
     }
-    let verdict = Verdict {
-        ticks: app.last_reading.tick,
-        identical: app.always_identical,
-    };
     app.log("Closed").map_err(Failure::Broken)?;
-    Ok(verdict.exit_status())
+    // The clients get the time to catch up that a closed window would take from them.
+    let verdict = app.screen.as_mut().map(|screen| screen.viewer.verdict());
+    Ok(verdict.map_or(EXIT_OK, Verdict::exit_status))
 }
 
 struct App<'a> {
-    /// The world, until a window takes it.
-    world: Option<World>,
+    /// The scenario, until a window takes it.
+    show: Option<Show>,
     limit: Limit,
     screen: Option<Screen>,
     failure: Option<Failure>,
     last_reading: Reading,
-    always_identical: bool,
     out: &'a mut dyn Write,
     /// While true, panics are not printed: set until the first frame is on the screen.
     quiet_panics: Option<Arc<AtomicBool>>,
@@ -91,8 +87,8 @@ struct Screen {
 }
 
 impl Screen {
-    fn open(event_loop: &ActiveEventLoop, world: World, limit: Limit) -> Result<Self, String> {
-        let viewer = Viewer::new(world, limit);
+    fn open(event_loop: &ActiveEventLoop, show: Show, limit: Limit) -> Result<Self, String> {
+        let viewer = Viewer::new(show, limit);
         let (width, height) = SIZE;
         let attributes = Window::default_attributes()
             .with_title(title(0))
@@ -184,7 +180,6 @@ impl App<'_> {
             quiet.store(false, Ordering::Relaxed);
         }
         self.last_reading = frame.reading;
-        self.always_identical = screen.viewer.always_identical();
         let late =
             matches!(self.limit, Limit::Seconds(n) if screen.opened.elapsed().as_secs() >= n);
         let hold = matches!(self.limit, Limit::Ticks { hold: true, .. });
@@ -226,10 +221,10 @@ impl App<'_> {
 
 impl ApplicationHandler for App<'_> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(world) = self.world.take() else {
+        let Some(show) = self.show.take() else {
             return;
         };
-        match Screen::open(event_loop, world, self.limit) {
+        match Screen::open(event_loop, show, self.limit) {
             Ok(screen) => {
                 screen.window.request_redraw();
                 self.screen = Some(screen);

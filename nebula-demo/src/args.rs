@@ -19,8 +19,8 @@ pub const SECONDS_MAX: u64 = 86_400;
 pub const HELP: &str = "\
 nebula-demo: who is near whom?
 
-A thousand entities walk around a player on a planet 131 million light years from the origin.
-Each tick the index says who is within 100 m; brute force checks the answer, millimetre by millimetre.
+A server tells its clients what is near each of them, and nothing else. Each tick the index says who is
+within 100 m of a player; brute force checks the answer, millimetre by millimetre.
 
   nebula-demo                          a window; without a display, 10 seconds in the terminal
   nebula-demo --headless --ticks 5     five ticks of virtual time: the same output in every run
@@ -34,7 +34,8 @@ Each tick the index says who is within 100 m; brute force checks the answer, mil
 In the window: drag and wheel move the map, W A S D walks, Space pauses, N steps, H shows all keys.
 
 Options
-  --scenario NAME   the world to show: counter (default)
+  --scenario NAME   the world to show: counter (default), city, crowd, border, seam, extremes, teleport,
+                    particles, tiles, lossy
   --seed S          0 to 18446744073709551615 (default 1); the same seed shows the same world
   --headless        stay in the terminal
   --ticks N         stop after N ticks of virtual time, 1 to 1000000
@@ -52,7 +53,8 @@ Options of server and client
   --account N       who the player is (default: someone new); a player who comes back goes on
   --seconds N       stop after N seconds (default: when told to)
 
-Exit status: 0 all answers agreed, 1 the index and the brute force differed, 2 bad command line.
+Exit status: 0 all answers agreed, 1 the index and the brute force differed or a client's world
+differed from the truth, 2 bad command line.
 ";
 
 /// What the command line asks for.

@@ -3,14 +3,14 @@
 use nebula_math::WorldPosition;
 
 use crate::lossy;
-use crate::world::{PLANET_CENTER, PLANET_RADIUS_MM};
+use crate::world::PLANET_RADIUS_MM;
 
 /// The closest look: a pixel per millimetre.
 pub const MM_PER_PX_MIN: f64 = 1.0;
 /// The widest look: the whole planet in a small window.
 pub const MM_PER_PX_MAX: f64 = 5.0e7;
 
-/// A look straight down on the planet's pole: x to the right, y up.
+/// A look straight down along z: x to the right, y up.
 ///
 /// The middle is an exact position and differences are taken in integers, so nothing shakes however
 /// far from the origin the planet is; only the difference becomes a float.
@@ -19,13 +19,15 @@ pub const MM_PER_PX_MAX: f64 = 5.0e7;
 /// use nebula_demo::camera::Camera;
 /// use nebula_demo::world::Ground;
 ///
-/// let camera = Camera::new(Ground::at(-250, 0), 2.0);
-/// assert_eq!(camera.to_px(&Ground::at(-150, 30)), (50.0, -15.0));
+/// let camera = Camera::new(Ground::POLE.at(-250, 0), 2.0);
+/// assert_eq!(camera.to_px(&Ground::POLE.at(-150, 30)), (50.0, -15.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// What is in the middle of the picture.
     pub middle: WorldPosition,
+    /// What was there at first; the middle stays within two planets of it.
+    home: WorldPosition,
     mm_per_px: f64,
 }
 
@@ -35,6 +37,7 @@ impl Camera {
     pub fn new(middle: WorldPosition, mm_per_px: f64) -> Self {
         Self {
             middle,
+            home: middle,
             mm_per_px: if mm_per_px.is_nan() {
                 MM_PER_PX_MAX
             } else {
@@ -76,16 +79,15 @@ impl Camera {
         )
     }
 
-    /// Drags the map by so many pixels. The middle stays within two radii of the planet.
+    /// Drags the map by so many pixels. The middle stays within two radii of a planet from
+    /// where it was at first.
     pub fn drag(&mut self, dx: f64, dy: f64) {
         let to = self.from_px(-dx, -dy);
         let leash = 2 * i128::from(PLANET_RADIUS_MM);
-        let hold = |v: i128, around: i128| v.clamp(around - leash, around + leash);
-        self.middle = WorldPosition::new(
-            hold(to.x, PLANET_CENTER.x),
-            hold(to.y, PLANET_CENTER.y),
-            to.z,
-        );
+        let hold = |v: i128, around: i128| {
+            v.clamp(around.saturating_sub(leash), around.saturating_add(leash))
+        };
+        self.middle = WorldPosition::new(hold(to.x, self.home.x), hold(to.y, self.home.y), to.z);
     }
 
     /// Looks closer (factor above 1) or wider, and keeps the point under the cursor where it is.

@@ -1,11 +1,11 @@
-//! The same world without a window: plain lines or JSON, for people, tests and recordings.
+//! The same scenario without a window: plain lines or JSON, for people, tests and recordings.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::args::{Limit, Options};
 use crate::world::TICKS_PER_SECOND;
-use crate::{EXIT_DIFFERS, EXIT_OK, Reading, World};
+use crate::{EXIT_DIFFERS, EXIT_OK, Reading, Show};
 
 /// How long the terminal runs when no limit is given.
 pub const DEFAULT_SECONDS: u64 = 10;
@@ -17,13 +17,17 @@ pub struct Verdict {
     pub ticks: u64,
     /// Whether the index and the brute force named the same entities in every tick.
     pub identical: bool,
+    /// How many ticks the clients took, in a world that stood still, to have the truth; `None` when one
+    /// of them still differed at the end.
+    pub settled: Option<u32>,
 }
 
 impl Verdict {
-    /// Returns what the process tells its caller: 0 when every answer agreed, else 1.
+    /// Returns what the process tells its caller: 0 when every answer agreed and every client had the
+    /// truth, else 1.
     #[must_use]
     pub const fn exit_status(self) -> u8 {
-        if self.identical {
+        if self.identical && self.settled.is_some() {
             EXIT_OK
         } else {
             EXIT_DIFFERS
@@ -31,7 +35,8 @@ impl Verdict {
     }
 }
 
-/// Steps the world and writes one line per tick, then a summary.
+/// Steps the scenario and writes one line per tick; then lets the world stand still until every client
+/// has the truth, and writes a summary.
 ///
 /// With a tick limit the output holds no time and is the same in every run. With a limit in seconds
 /// the world keeps pace with the clock.
@@ -41,20 +46,20 @@ impl Verdict {
 ///
 /// ```
 /// use nebula_demo::args::{Limit, Options};
-/// use nebula_demo::{World, headless};
+/// use nebula_demo::{Scenario, headless};
 ///
 /// let options = Options {
 ///     limit: Limit::Ticks { ticks: 3, hold: false },
 ///     ..Options::default()
 /// };
 /// let mut out = Vec::new();
-/// let verdict = headless::run(&mut World::new(1, 50, 100_000), &options, &mut out)?;
-/// assert!(verdict.identical);
+/// let verdict = headless::run(&mut Scenario::Border.show(1), &options, &mut out)?;
+/// assert!(verdict.identical && verdict.settled.is_some());
 /// assert_eq!(String::from_utf8(out)?.lines().count(), 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run(
-    world: &mut World,
+    show: &mut Show,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<Verdict, std::io::Error> {
@@ -66,13 +71,13 @@ pub fn run(
     let start = Instant::now();
     let mut identical = true;
     for tick in 1..=ticks {
-        world.step();
-        let reading = world.measure();
-        identical &= reading.identical;
+        show.step();
+        let reading = show.measure();
+        identical &= reading.identical && show.extra().is_none_or(|extra| extra.identical);
         let line = if options.json {
-            json_line(world, &reading)
+            json_line(show, &reading)
         } else {
-            plain_line(world, &reading)
+            plain_line(show, &reading)
         };
         writeln!(out, "{line}")?;
         if real_time {
@@ -80,8 +85,12 @@ pub fn run(
             wait_until(start, tick);
         }
     }
-    let verdict = Verdict { ticks, identical };
-    writeln!(out, "{}", summary(world, verdict, options.json))?;
+    let verdict = Verdict {
+        ticks,
+        identical,
+        settled: show.settle(),
+    };
+    writeln!(out, "{}", summary(show, verdict, options.json))?;
     out.flush()?;
     Ok(verdict)
 }
@@ -104,23 +113,53 @@ pub fn title(nearby: usize) -> String {
     format!("Nearby: {nearby} entities")
 }
 
-fn plain_line(world: &World, reading: &Reading) -> String {
-    format!(
-        "{} (tick {}, within {} m of {}; brute force {}, identical: {})",
+fn plain_line(show: &Show, reading: &Reading) -> String {
+    let world = show.world();
+    let mut line = format!(
+        "{} (tick {}, within {} m of {}; brute force {}, identical: {}; clients see {}, {} B/s)",
         title(reading.index),
         reading.tick,
         metres(world.radius_mm()),
         world.entities(),
         reading.brute_force,
         yes(reading.identical),
-    )
+        per_client(show, |client| show.network().sight(client).len()),
+        per_client(show, |client| show
+            .network()
+            .meter(client)
+            .state_per_second()),
+    );
+    if let Some(extra) = show.extra() {
+        line.push_str(&format!("; {}", extra.words));
+    }
+    line
 }
 
-fn json_line(world: &World, reading: &Reading) -> String {
+/// A figure of each client, as in "12 / 7 / 1".
+fn per_client<T: ToString>(show: &Show, figure: impl Fn(usize) -> T) -> String {
+    let figures: Vec<_> = (0..show.network().clients())
+        .map(|client| figure(client).to_string())
+        .collect();
+    figures.join(" / ")
+}
+
+fn json_line(show: &Show, reading: &Reading) -> String {
+    let world = show.world();
     let at = world.player();
+    let clients: Vec<_> = (0..show.network().clients())
+        .map(|client| {
+            let meter = show.network().meter(client);
+            format!(
+                r#"{{"sees":{},"state_bytes_per_second":{},"wire_bytes_per_second":{}}}"#,
+                show.network().sight(client).len(),
+                meter.state_per_second(),
+                meter.wire_per_second()
+            )
+        })
+        .collect();
     // Coordinates are strings: JSON readers keep numbers as f64, which cannot hold them.
     format!(
-        r#"{{"tick":{},"nearby":{},"brute_force":{},"identical":{},"entities":{},"radius_mm":{},"player_mm":["{}","{}","{}"]}}"#,
+        r#"{{"tick":{},"nearby":{},"brute_force":{},"identical":{},"entities":{},"radius_mm":{},"player_mm":["{}","{}","{}"],"clients":[{}]}}"#,
         reading.tick,
         reading.index,
         reading.brute_force,
@@ -130,20 +169,34 @@ fn json_line(world: &World, reading: &Reading) -> String {
         at.x,
         at.y,
         at.z,
+        clients.join(",")
     )
 }
 
-fn summary(world: &World, verdict: Verdict, json: bool) -> String {
-    let Verdict { ticks, identical } = verdict;
+fn summary(show: &Show, verdict: Verdict, json: bool) -> String {
+    let Verdict {
+        ticks,
+        identical,
+        settled,
+    } = verdict;
     if json {
-        format!(r#"{{"ticks":{ticks},"all_identical":{identical}}}"#)
-    } else {
-        format!(
-            "{ticks} ticks of {} entities; index and brute force identical: {}",
-            world.entities(),
-            yes(identical)
-        )
+        let settled = settled.map_or("null".to_owned(), |ticks| ticks.to_string());
+        return format!(
+            r#"{{"ticks":{ticks},"all_identical":{identical},"settled_in_ticks":{settled}}}"#
+        );
     }
+    let clients = match settled {
+        Some(more) => format!("clients equal the truth: yes, {more} ticks later"),
+        None => format!(
+            "clients equal the truth: NO, entities that differ: {}",
+            per_client(show, |client| show.network().differences(client).total())
+        ),
+    };
+    format!(
+        "{ticks} ticks of {} entities; {clients}; index and brute force identical: {}",
+        show.world().entities(),
+        yes(identical)
+    )
 }
 
 /// Returns "yes" or "NO", loud enough to be seen in a long list.

@@ -1,11 +1,12 @@
 //! The demo's parts, apart from its `main`, so that tests can call them.
 //!
-//! One world, two ways to look at it: [`headless`] prints it, and a window draws it. Both step the
-//! same [`World`], which counts the neighbours of a player twice each tick, with the index and by
-//! asking everyone, and compares the two answers.
+//! One scenario, two ways to look at it: [`headless`] prints it, and a window draws it. Both step the
+//! same [`Show`]: a [`World`] that counts the neighbours of a player twice each tick, with the index
+//! and by asking everyone, and a server that tells its clients of it over links in virtual time.
 //!
 //! Reading order: [`args`] (what may be asked), [`scenario`] (the worlds to show), [`world`] (what
-//! moves and what is counted), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
+//! moves and what is counted), [`network`] (the server and clients around it, in this process),
+//! [`show`] (the two together), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
 //! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] (the panels), [`canvas`]
 //! and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
 //! without one). For two terminals: [`net`], a server and its clients on a real network.
@@ -20,6 +21,7 @@ pub mod hud;
 pub mod lossy;
 pub mod marks;
 pub mod net;
+pub mod network;
 pub mod offscreen;
 pub mod palette;
 pub mod png;
@@ -27,6 +29,7 @@ pub mod raster;
 pub mod render;
 pub mod rng;
 pub mod scenario;
+pub mod show;
 pub mod viewer;
 pub mod world;
 
@@ -35,11 +38,13 @@ use std::io::Write;
 use args::{Command, Options};
 
 pub use scenario::Scenario;
+pub use show::Show;
 pub use world::{Reading, World};
 
 /// The exit status when everything agreed.
 pub const EXIT_OK: u8 = 0;
-/// The exit status when the index and the brute force differed, or the output could not be written.
+/// The exit status when the index and the brute force differed, a client's world differed from the
+/// truth, or the output could not be written.
 pub const EXIT_DIFFERS: u8 = 1;
 /// The exit status for a command line that makes no sense.
 pub const EXIT_USAGE: u8 = 2;
@@ -101,8 +106,8 @@ fn show(options: &Options, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::
             )?,
         }
     }
-    let mut world = options.scenario.build(options.seed);
-    Ok(headless::run(&mut world, options, out)?.exit_status())
+    let mut show = options.scenario.show(options.seed);
+    Ok(headless::run(&mut show, options, out)?.exit_status())
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -12,9 +12,8 @@ use crate::args::{Limit, Options};
 use crate::canvas::Canvas;
 use crate::headless::{Verdict, yes};
 use crate::png;
-use crate::scenario::COUNTER_RADIUS_MM;
 use crate::viewer::{Frame, Viewer};
-use crate::{EXIT_OK, Scenario, World};
+use crate::{EXIT_OK, Scenario, Show};
 
 /// The size of a picture: that of a new window.
 pub const SIZE: (u32, u32) = (1_280, 720);
@@ -29,9 +28,9 @@ const BENCH_FRAMES: usize = 60;
 ///
 /// ```
 /// use nebula_demo::args::Limit;
-/// use nebula_demo::{World, offscreen::Offscreen};
+/// use nebula_demo::{Scenario, offscreen::Offscreen};
 ///
-/// let mut screen = Offscreen::new(World::new(7, 100, 100_000), Limit::None);
+/// let mut screen = Offscreen::new(Scenario::Border.show(7), Limit::None);
 /// let frame = screen.frame(Vec::new());
 /// assert!(frame.reading.identical);
 /// assert!(screen.pixels().iter().any(|p| *p != screen.pixels()[0]));
@@ -46,10 +45,10 @@ pub struct Offscreen {
 impl Offscreen {
     /// Makes a blank picture of [`SIZE`].
     #[must_use]
-    pub fn new(world: World, limit: Limit) -> Self {
+    pub fn new(show: Show, limit: Limit) -> Self {
         let area = u64::from(SIZE.0) * u64::from(SIZE.1);
         Self {
-            viewer: Viewer::new(world, limit),
+            viewer: Viewer::new(show, limit),
             pixels: vec![0; usize::try_from(area).expect("a picture fits memory")],
             time: Duration::ZERO,
         }
@@ -81,6 +80,11 @@ impl Offscreen {
         &self.pixels
     }
 
+    /// Returns the viewer, to set things without a mouse.
+    pub const fn viewer_mut(&mut self) -> &mut Viewer {
+        &mut self.viewer
+    }
+
     /// Returns the viewer.
     #[must_use]
     pub const fn viewer(&self) -> &Viewer {
@@ -100,16 +104,13 @@ pub fn screenshot(options: &Options, file: &Path) -> anyhow::Result<Verdict> {
             hold: true,
         },
     };
-    let mut screen = Offscreen::new(options.scenario.build(options.seed), limit);
+    let mut screen = Offscreen::new(options.scenario.show(options.seed), limit);
     while !screen.frame(Vec::new()).reached_limit {}
     // The panel shows the figures of the frame before, so it takes one more to show the last ones.
-    let frame = screen.frame(Vec::new());
+    screen.frame(Vec::new());
     let bytes = png::encode(SIZE.0, SIZE.1, screen.pixels()).context("the picture is empty")?;
     std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
-    Ok(Verdict {
-        ticks: frame.reading.tick,
-        identical: screen.viewer.always_identical(),
-    })
+    Ok(screen.viewer.verdict())
 }
 
 /// Writes a picture of every scenario into a folder, which is made if need be, and a line for each;
@@ -130,10 +131,11 @@ pub fn shots(options: &Options, folder: &Path, out: &mut dyn Write) -> anyhow::R
         let verdict = screenshot(&options, &file)?;
         writeln!(
             out,
-            "{}: tick {}, identical: {}",
+            "{}: tick {}, identical: {}, clients equal the truth: {}",
             file.display(),
             verdict.ticks,
-            yes(verdict.identical)
+            yes(verdict.identical),
+            yes(verdict.settled.is_some())
         )?;
         status = status.max(verdict.exit_status());
     }
@@ -151,7 +153,9 @@ pub fn bench_frames(out: &mut dyn Write) -> anyhow::Result<()> {
         "{width} x {height}, best and median of {BENCH_FRAMES} frames, CPU time"
     )?;
     for entities in [1_000, 10_000, 100_000] {
-        let mut screen = Offscreen::new(World::new(1, entities, COUNTER_RADIUS_MM), Limit::None);
+        let mut show = Scenario::Counter.show(1);
+        show.world_mut().set_entities(entities);
+        let mut screen = Offscreen::new(show, Limit::None);
         screen.frame(Vec::new());
         let running = measure(&mut screen);
         screen.frame(vec![space()]); // Pauses: what is left is drawing and counting.

@@ -15,10 +15,18 @@ pub const LIMB: Rgb = 0x4A_62_7E;
 pub const FAR: Rgb = 0x56_B4_E9;
 /// Entities within the radius: orange.
 pub const NEAR: Rgb = 0xE6_9F_00;
-/// Entities that came into the radius a moment ago: yellow.
+/// Entities that came into the set a moment ago: yellow.
 pub const ENTERED: Rgb = 0xF0_E4_42;
-/// Entities that left the radius a moment ago: reddish purple.
-pub const EXITED: Rgb = 0xCC_79_A7;
+/// Entities in the margin, or out of the set since a moment ago: reddish purple.
+pub const LEAVING: Rgb = 0xCC_79_A7;
+/// Leaves of the index.
+pub const LEAF: Rgb = 0x3E_7D_6B;
+/// Where many are: blue.
+pub const HEAT: Rgb = 0x00_72_B2;
+/// Edges of sectors.
+pub const SECTOR: Rgb = 0x6A_5A_8A;
+/// Other players.
+pub const OTHER: Rgb = 0x9F_D8_C6;
 /// The player.
 pub const PLAYER: Rgb = 0xFF_FF_FF;
 /// Good news: bluish green, a little lighter so that small text stays readable.

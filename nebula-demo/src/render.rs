@@ -2,13 +2,15 @@
 
 use nebula_math::WorldPosition;
 
-use crate::World;
+use crate::Show;
 use crate::camera::Camera;
 use crate::canvas::{Canvas, Stamp};
 use crate::lossy;
 use crate::marks::{Mark, Marks};
 use crate::palette;
-use crate::world::{PLANET_CENTER, PLANET_RADIUS_MM};
+use crate::world::{Globe, TILE_MM, World};
+
+pub mod overlay;
 
 /// How far apart grid lines are at least, in pixels.
 const GRID_PX_MIN: f64 = 64.0;
@@ -41,16 +43,28 @@ impl Default for Map {
 }
 
 impl Map {
-    /// Draws everything below the panels.
-    pub fn draw(&self, canvas: &mut Canvas<'_>, world: &World, marks: &Marks, camera: &Camera) {
+    /// Draws everything below the panels, as the watched client has it.
+    pub fn draw(&self, canvas: &mut Canvas<'_>, show: &Show, marks: &Marks, camera: &Camera) {
         let view = View::new(canvas, camera);
-        draw_planet(canvas, &view);
-        draw_grid(canvas, &view);
+        draw_ground(canvas, &view, show.scenario().globe());
+        draw_grid(canvas, &view, &show.middle());
+        overlay::edges(canvas, camera);
+        let world = show.world();
         let player = view.place(&world.player());
         let radius = lossy::f64_from_mm(world.radius_mm()) / camera.mm_per_px();
         canvas.disc(player.0, player.1, radius, palette::NEAR, 26);
         self.draw_entities(canvas, world, marks, &view);
         canvas.ring(player.0, player.1, radius, 2.0, palette::NEAR, 235);
+        let margin = show.margin_mm(world.watched());
+        if margin > 0 {
+            let outer = radius + lossy::f64_from_mm(margin) / camera.mm_per_px();
+            canvas.ring(player.0, player.1, outer, 1.0, palette::LEAVING, 160);
+        }
+        for other in world.players() {
+            let (x, y) = view.place(other);
+            self.far.draw(canvas, x, y, palette::SPACE);
+            self.near.draw(canvas, x, y, palette::OTHER);
+        }
         self.player_edge
             .draw(canvas, player.0, player.1, palette::SPACE);
         self.player
@@ -72,16 +86,25 @@ impl Map {
             (&self.far, &self.near)
         };
         let mut on_top = Vec::new();
-        for (place, mark) in world.places().iter().zip(marks.all(world.tick())) {
+        let cast = world.cast();
+        let marked = world.places().iter().zip(marks.all(world.tick()));
+        for (id, (place, mark)) in (0_u32..).zip(marked) {
             let (x, y) = view.place(place);
             if !view.shows(x, y) {
                 continue;
             }
+            if let Some(size) = cast.size_mm(id) {
+                let radius = lossy::f64_from_mm(size) / view.camera.mm_per_px();
+                canvas.ring(x, y, radius.max(1.0), 1.0, color(mark), 200);
+                continue;
+            }
+            if let Some(floor) = cast.floor(id) {
+                tile(canvas, view, (x, y), floor, mark);
+                continue;
+            }
             match mark {
                 Mark::Far => far.draw(canvas, x, y, palette::FAR),
-                Mark::Near => on_top.push((x, y, palette::NEAR)),
-                Mark::Entered => on_top.push((x, y, palette::ENTERED)),
-                Mark::Exited => on_top.push((x, y, palette::EXITED)),
+                mark => on_top.push((x, y, color(mark))),
             }
         }
         for (x, y, color) in on_top {
@@ -123,11 +146,38 @@ impl<'a> View<'a> {
     }
 }
 
-fn draw_planet(canvas: &mut Canvas<'_>, view: &View<'_>) {
-    let radius = lossy::f64_from_mm(i128::from(PLANET_RADIUS_MM)) / view.camera.mm_per_px();
-    let (x, y) = view.place(&PLANET_CENTER);
-    let corner = (x.abs() + view.width).hypot(y.abs() + view.height);
-    if corner < radius {
+/// The colour of a state.
+const fn color(mark: Mark) -> palette::Rgb {
+    match mark {
+        Mark::Far => palette::FAR,
+        Mark::Near => palette::NEAR,
+        Mark::Entered => palette::ENTERED,
+        Mark::Leaving => palette::LEAVING,
+    }
+}
+
+/// Fills a tile: the higher the floor, the smaller and brighter, as seen from above.
+fn tile(canvas: &mut Canvas<'_>, view: &View<'_>, (x, y): (f64, f64), floor: u8, mark: Mark) {
+    let side = lossy::f64_from_mm(i128::from(TILE_MM)) / view.camera.mm_per_px();
+    let half = (side * (0.45 - 0.06 * f64::from(floor.min(5)))).max(0.5);
+    let (left, right) = (lossy::pixel(x - half), lossy::pixel(x + half));
+    let alpha = if floor == 0 { 255 } else { 170 };
+    for line in lossy::pixel(y - half)..=lossy::pixel(y + half) {
+        canvas.span(line, left, right.saturating_add(1), color(mark), alpha);
+    }
+}
+
+fn draw_ground(canvas: &mut Canvas<'_>, view: &View<'_>, globe: Option<Globe>) {
+    let Some(globe) = globe else {
+        canvas.fill(palette::GROUND);
+        return;
+    };
+    let radius = lossy::f64_from_mm(globe.radius_mm.into()) / view.camera.mm_per_px();
+    let (x, y) = view.place(&globe.center);
+    let away = (x - view.width / 2.0)
+        .abs()
+        .hypot((y - view.height / 2.0).abs());
+    if away + view.width.hypot(view.height) < radius {
         canvas.fill(palette::GROUND); // Nothing but ground in sight.
         return;
     }
@@ -136,24 +186,29 @@ fn draw_planet(canvas: &mut Canvas<'_>, view: &View<'_>) {
     canvas.ring(x, y, radius, 2.0, palette::LIMB, 255);
 }
 
-fn draw_grid(canvas: &mut Canvas<'_>, view: &View<'_>) {
+/// Lines go through the middle of the scenario, so that they stand still while the camera moves.
+fn draw_grid(canvas: &mut Canvas<'_>, view: &View<'_>, middle: &WorldPosition) {
     let step = round_length_mm(GRID_PX_MIN * view.camera.mm_per_px());
-    let top_left = view.camera.from_px(-view.width / 2.0, -view.height / 2.0);
-    let bottom_right = view.camera.from_px(view.width / 2.0, view.height / 2.0);
-    // Lines go through the pole, so that they stand still while the camera moves.
-    let first = |from: i128, pole: i128| from - (from - pole).rem_euclid(step);
-    let mut x = first(top_left.x, PLANET_CENTER.x);
-    while x <= bottom_right.x {
+    let half = (view.width / 2.0, view.height / 2.0);
+    let top_left = view.camera.from_px(-half.0, -half.1);
+    let bottom_right = view.camera.from_px(half.0, half.1);
+    for x in lines(top_left.x, bottom_right.x, middle.x, step) {
         let (px, _) = view.place(&WorldPosition::new(x, top_left.y, 0));
         canvas.column(lossy::pixel(px), 0, canvas.height(), palette::GRID, 255);
-        x += step;
     }
-    let mut y = first(bottom_right.y, PLANET_CENTER.y);
-    while y <= top_left.y {
+    for y in lines(bottom_right.y, top_left.y, middle.y, step) {
         let (_, py) = view.place(&WorldPosition::new(top_left.x, y, 0));
         canvas.span(lossy::pixel(py), 0, canvas.width(), palette::GRID, 255);
-        y += step;
     }
+}
+
+/// The coordinates from one to another that lie whole steps from an origin, and end where space does.
+fn lines(from: i128, to: i128, origin: i128, step: i128) -> impl Iterator<Item = i128> {
+    let back = from.wrapping_sub(origin).rem_euclid(step);
+    let first = from.checked_sub(back);
+    core::iter::successors(first, move |line| line.checked_add(step))
+        .skip_while(move |line| *line < from)
+        .take_while(move |line| *line <= to)
 }
 
 /// Returns the shortest length of the form 1, 2 or 5 times a power of ten that is at least `mm`.

@@ -1,22 +1,30 @@
-//! What moves and what is counted: entities and a player on the ground of a far-away planet.
+//! What moves and what is counted: entities and players, and who is near one of them.
 
 use std::time::{Duration, Instant};
 
 use nebula_coords::{Region, SpatialIndex, SpatialQuery};
-use nebula_math::WorldPosition;
+use nebula_math::{Aabb128, WorldPosition};
 
-use crate::rng::Rng;
+use crate::Scenario;
 
+mod cast;
 mod ground;
+mod particles;
+mod town;
 mod walker;
 
-pub use ground::{Ground, PLANET_CENTER, PLANET_RADIUS_MM};
-pub use walker::{SPREAD_MM, Walker};
+pub use cast::{Cast, Extra, PLAYER_SPEED_MM, Plan, Walkers};
+pub use ground::{Globe, Ground, PLANET_CENTER, PLANET_RADIUS_MM};
+pub use particles::Particles;
+pub use town::{TILE_MM, Town};
+pub use walker::{Home, Route, Walker};
 
 /// How many ticks make one second of the world's time.
 pub const TICKS_PER_SECOND: u32 = 20;
 /// The most entities a world takes.
 pub const ENTITIES_MAX: u32 = 200_000;
+/// The most players a world takes.
+pub const PLAYERS_MAX: usize = 16;
 
 /// An index that the world keeps up to date and asks: the question part and the change part.
 pub trait NearIndex: SpatialQuery<Id = u32> {
@@ -26,6 +34,10 @@ pub trait NearIndex: SpatialQuery<Id = u32> {
     fn move_all(&mut self, moves: &[(u32, WorldPosition)]);
     /// Forgets one entity.
     fn forget(&mut self, id: u32);
+    /// Returns the cubes in which entities are kept, and how many each holds; none if there are none.
+    fn leaves(&self) -> Vec<(Aabb128, usize)> {
+        Vec::new()
+    }
 }
 
 impl NearIndex for SpatialIndex<u32> {
@@ -41,6 +53,10 @@ impl NearIndex for SpatialIndex<u32> {
 
     fn forget(&mut self, id: u32) {
         self.remove(id);
+    }
+
+    fn leaves(&self) -> Vec<(Aabb128, usize)> {
+        self.occupied_regions().collect()
     }
 }
 
@@ -72,7 +88,7 @@ pub struct Seen {
     pub distance_mm: u128,
 }
 
-/// A player among walking entities, counted by an index and by asking everyone.
+/// Players among entities that move, counted by an index and by asking everyone.
 ///
 /// All movement is integer arithmetic from a seed: the same seed and steps give the same world on
 /// every machine.
@@ -86,14 +102,14 @@ pub struct Seen {
 /// assert!(reading.identical && reading.index > 0);
 /// ```
 pub struct World {
-    seed: u64,
     tick: u64,
-    player: Walker,
-    walkers: Vec<Walker>,
-    /// Where the walkers are, by id: derived from them once per step.
-    places: Vec<WorldPosition>,
+    cast: Box<dyn Cast>,
+    /// Whose neighbours are counted.
+    watched: usize,
     radius_mm: i128,
     index: Box<dyn NearIndex>,
+    /// Where the index was last told that everyone is.
+    told: Vec<WorldPosition>,
     moves: Vec<(u32, WorldPosition)>,
     near: Vec<u32>,
     asked: Vec<u32>,
@@ -102,22 +118,22 @@ pub struct World {
 impl core::fmt::Debug for World {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("World")
-            .field("seed", &self.seed)
             .field("tick", &self.tick)
-            .field("entities", &self.walkers.len())
+            .field("entities", &self.entities())
             .field("radius_mm", &self.radius_mm)
             .finish_non_exhaustive()
     }
 }
 
 impl World {
-    /// Makes a world at tick 0 with the default index. More than [`ENTITIES_MAX`] entities are not made.
+    /// Makes the world of the counter scenario with so many entities, at tick 0 and with the default
+    /// index. More than [`ENTITIES_MAX`] entities are not made.
     #[must_use]
     pub fn new(seed: u64, entities: u32, radius_mm: i128) -> Self {
         Self::with_index(seed, entities, radius_mm, Box::new(SpatialIndex::new()))
     }
 
-    /// Makes a world around an empty index of the caller's choice.
+    /// Makes the same world around an empty index of the caller's choice.
     #[must_use]
     pub fn with_index(
         seed: u64,
@@ -125,46 +141,70 @@ impl World {
         radius_mm: i128,
         index: Box<dyn NearIndex>,
     ) -> Self {
+        let mut world = Self::of(Scenario::Counter.cast(seed), radius_mm, index);
+        world.set_entities(entities);
+        world
+    }
+
+    /// Makes a world of this cast, around an empty index.
+    #[must_use]
+    pub fn of(cast: Box<dyn Cast>, radius_mm: i128, index: Box<dyn NearIndex>) -> Self {
         let mut world = Self {
-            seed,
             tick: 0,
-            player: Walker::player(Rng::new(seed)),
-            walkers: Vec::new(),
-            places: Vec::new(),
+            cast,
+            watched: 0,
             radius_mm,
             index,
+            told: Vec::new(),
             moves: Vec::new(),
             near: Vec::new(),
             asked: Vec::new(),
         };
-        world.set_entities(entities);
+        world.tell_index();
         world
     }
 
     /// Advances the world by one tick and keeps the index up to date.
     pub fn step(&mut self) {
         self.tick += 1;
-        self.player.step();
+        self.cast.step();
+        self.tell_index();
+    }
+
+    /// Tells the index who moved, came or went.
+    fn tell_index(&mut self) {
+        let places = self.cast.places();
+        for id in (0_u32..).take(self.told.len()).skip(places.len()) {
+            self.index.forget(id);
+        }
+        self.told.truncate(places.len());
         self.moves.clear();
-        let walkers = self.walkers.iter_mut().zip(&mut self.places);
-        for (id, (walker, place)) in (0_u32..).zip(walkers) {
-            walker.step();
-            *place = walker.position();
-            self.moves.push((id, *place));
+        for (id, (told, place)) in (0_u32..).zip(self.told.iter_mut().zip(places)) {
+            if told != place {
+                *told = *place;
+                self.moves.push((id, *place));
+            }
         }
         self.index.move_all(&self.moves);
+        self.moves.clear();
+        let known = self.told.len();
+        self.moves
+            .extend((0_u32..).zip(places.iter().copied()).skip(known));
+        self.index.insert_all(&self.moves);
+        self.told.extend_from_slice(&places[known..]);
     }
 
     /// Counts who is near the player, with the index and by asking everyone.
     pub fn measure(&mut self) -> Reading {
-        let region = Region::ball(self.player.position(), self.radius_mm);
+        let region = Region::ball(self.player(), self.radius_mm);
         let Self {
             index,
             near,
             asked,
-            places,
+            cast,
             ..
         } = self;
+        let places = cast.places();
         let index_time = time_warm(|| index.collect(&region, near));
         let brute_force_time = time_warm(|| {
             asked.clear();
@@ -188,22 +228,25 @@ impl World {
 
     /// Changes how many entities there are. Those that stay are not disturbed.
     pub fn set_entities(&mut self, entities: u32) {
-        let entities = entities.min(ENTITIES_MAX);
-        let known = u32::try_from(self.walkers.len()).expect("at most ENTITIES_MAX walkers");
-        for id in entities..known {
-            self.index.forget(id);
-        }
-        self.walkers
-            .truncate(usize::try_from(entities).expect("a u32 fits usize"));
-        self.places.truncate(self.walkers.len());
-        self.moves.clear();
-        for id in known..entities {
-            let walker = Walker::entity(Rng::for_member(self.seed, id));
-            self.moves.push((id, walker.position()));
-            self.places.push(walker.position());
-            self.walkers.push(walker);
-        }
-        self.index.insert_all(&self.moves);
+        self.cast.set_entities(entities.min(ENTITIES_MAX));
+        self.tell_index();
+    }
+
+    /// Changes how many players there are, from 1 to [`PLAYERS_MAX`].
+    pub fn set_players(&mut self, players: usize) {
+        self.cast.set_players(players.clamp(1, PLAYERS_MAX));
+        self.watch(self.watched);
+    }
+
+    /// Chooses whose neighbours are counted; an unknown player is the last one.
+    pub fn watch(&mut self, player: usize) {
+        self.watched = player.min(self.players().len().saturating_sub(1));
+    }
+
+    /// Returns whose neighbours are counted.
+    #[must_use]
+    pub const fn watched(&self) -> usize {
+        self.watched
     }
 
     /// Changes how far the player looks; a negative radius finds nobody.
@@ -226,19 +269,37 @@ impl World {
     /// Returns how many entities there are.
     #[must_use]
     pub fn entities(&self) -> usize {
-        self.walkers.len()
+        self.cast.places().len()
     }
 
     /// Returns where the entities are; the position in the slice is the id.
     #[must_use]
     pub fn places(&self) -> &[WorldPosition] {
-        &self.places
+        self.cast.places()
     }
 
-    /// Returns where the player is.
+    /// Returns where the players are.
+    #[must_use]
+    pub fn players(&self) -> &[WorldPosition] {
+        self.cast.players()
+    }
+
+    /// Returns where the player is whose neighbours are counted.
     #[must_use]
     pub fn player(&self) -> WorldPosition {
-        self.player.position()
+        let players = self.players();
+        players.get(self.watched).copied().unwrap_or_default()
+    }
+
+    /// Returns everything that moves.
+    #[must_use]
+    pub fn cast(&self) -> &dyn Cast {
+        &*self.cast
+    }
+
+    /// Switches the slow twin of the scenario's own work on or off.
+    pub fn set_brute_force(&mut self, on: bool) {
+        self.cast.set_brute_force(on);
     }
 
     /// Returns the ids that the last [`measure`](Self::measure) found by the index, ascending.
@@ -247,28 +308,61 @@ impl World {
         &self.near
     }
 
-    /// Returns the entity nearest to a point, if one is within the limit, as the index says.
+    /// Returns the entity that is nearest to a point as seen from above, if one is within the limit on
+    /// both axes; of equally near ones the first by id.
     #[must_use]
     pub fn entity_at(&self, at: &WorldPosition, limit_mm: i128) -> Option<Seen> {
+        let low = |v: i128| v.saturating_sub(limit_mm);
+        let high = |v: i128| v.saturating_add(limit_mm);
+        // A pillar: a spot on the map says nothing about height.
+        let pillar = Aabb128::from_corners(
+            WorldPosition::new(low(at.x), low(at.y), i128::MIN),
+            WorldPosition::new(high(at.x), high(at.y), i128::MAX),
+        );
         let mut found = Vec::new();
-        self.index.nearest(at, 1, limit_mm, &mut found);
-        let id = *found.first()?;
-        let at = self.index.position(id)?;
+        self.index.collect(&Region::Box(pillar), &mut found);
+        let flat = |id: &u32| {
+            let place = self.index.position(*id)?;
+            let level = WorldPosition::new(place.x, place.y, at.z);
+            Some((level.distance_squared(at), *id, place))
+        };
+        let (_, id, place) = found.iter().filter_map(flat).min()?;
         Some(Seen {
             id,
-            at,
-            distance_mm: self
-                .player()
-                .distance_squared(&at)
-                .to_u128()
-                .map_or(u128::MAX, u128::isqrt),
+            at: place,
+            distance_mm: self.distance_mm(&place),
         })
     }
 
-    /// Makes the player walk east and north by these signs until told otherwise; `(0, 0)` lets it
-    /// wander again.
+    /// Returns how far a point is from the watched player, rounded down to a millimetre; the largest
+    /// number if that is more.
+    #[must_use]
+    pub fn distance_mm(&self, at: &WorldPosition) -> u128 {
+        let squared = self.player().distance_squared(at);
+        squared.to_u128().map_or(u128::MAX, u128::isqrt)
+    }
+
+    /// Returns how many leaves of the index the query's ball meets, and how many entities they hold.
+    #[must_use]
+    pub fn visited(&self) -> (usize, usize) {
+        let (player, radius) = (self.player(), self.radius_mm);
+        let met = |leaf: &Aabb128| leaf.intersects_sphere(&player, radius);
+        self.leaves()
+            .iter()
+            .filter(|(leaf, _)| met(leaf))
+            .fold((0, 0), |(leaves, held), (_, len)| (leaves + 1, held + len))
+    }
+
+    /// Makes the watched player walk east and north by these signs until told otherwise; `(0, 0)`
+    /// lets it go on by itself.
     pub fn steer(&mut self, east: i64, north: i64) {
-        self.player.steer(east, north);
+        self.cast.steer(self.watched, east, north);
+    }
+
+    /// Returns the cubes in which the index keeps its entities, and how many each holds.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<(Aabb128, usize)> {
+        self.index.leaves()
     }
 }
 

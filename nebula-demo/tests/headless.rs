@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nebula_coords::{LinearIndex, Region, SpatialQuery};
 use nebula_demo::args::{Limit, Options};
 use nebula_demo::world::NearIndex;
-use nebula_demo::{EXIT_DIFFERS, Scenario, World, headless};
+use nebula_demo::{EXIT_DIFFERS, EXIT_OK, Scenario, Show, World, headless};
 use nebula_math::WorldPosition;
 
 fn demo(line: &str) -> Output {
@@ -150,11 +150,58 @@ fn an_index_that_loses_moves_is_caught() {
         },
         ..Options::default()
     };
-    let mut world = World::with_index(1, 1_000, 100_000, Box::new(Forgetful::default()));
+    let world = World::with_index(1, 1_000, 100_000, Box::new(Forgetful::default()));
+    let mut show = Show::new(Scenario::Counter, 1, world);
     let mut out = Vec::new();
-    let verdict = headless::run(&mut world, &options, &mut out).unwrap();
+    let verdict = headless::run(&mut show, &options, &mut out).unwrap();
     assert_eq!(verdict.exit_status(), EXIT_DIFFERS);
     assert!(text(&out).contains("identical: NO"));
+}
+
+#[test]
+fn every_scenario_ends_with_the_truth_and_repeats() {
+    for scenario in Scenario::ALL {
+        // The city takes its time without optimisation; its clients are the same.
+        let ticks = if *scenario == Scenario::City { 20 } else { 200 };
+        let line = format!("--headless --ticks {ticks} --scenario {}", scenario.name());
+        let first = demo(&line);
+        let last = text(&first.stdout).lines().last().unwrap_or_default();
+        assert_eq!(first.status.code(), Some(0), "{scenario:?}: {last}");
+        assert!(last.contains("clients equal the truth: yes"), "{last}");
+        assert!(last.ends_with("identical: yes"), "{last}");
+        assert_eq!(first, demo(&line), "{scenario:?} does not repeat");
+    }
+}
+
+#[test]
+fn the_far_client_is_sent_no_state() {
+    let output = demo("--headless --ticks 100");
+    let line = text(&output.stdout).lines().nth(99).unwrap();
+    assert!(line.contains(" / 0 B/s)"), "{line}");
+}
+
+#[test]
+fn a_broken_client_is_caught() {
+    let options = Options {
+        limit: Limit::Ticks {
+            ticks: 20,
+            hold: false,
+        },
+        ..Options::default()
+    };
+    let mut show = Scenario::Counter.show(1);
+    let mut out = Vec::new();
+    let verdict = headless::run(&mut show, &options, &mut out).unwrap();
+    assert_eq!(verdict.exit_status(), EXIT_OK, "{}", text(&out));
+    // Everyone stands still now, so nothing comes that would mend what is broken.
+    assert!(show.network_mut().tamper(0));
+    assert!(show.settle().is_none());
+    assert_eq!(show.network().differences(0).elsewhere, 1);
+    let verdict = headless::Verdict {
+        settled: None,
+        ..verdict
+    };
+    assert_eq!(verdict.exit_status(), EXIT_DIFFERS);
 }
 
 #[test]

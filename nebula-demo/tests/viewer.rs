@@ -10,7 +10,7 @@ use nebula_demo::offscreen::Offscreen;
 use nebula_demo::raster::Painter;
 use nebula_demo::render::{Map, length_text, round_length_mm};
 use nebula_demo::world::{Ground, PLANET_CENTER, PLANET_RADIUS_MM};
-use nebula_demo::{Scenario, World, palette};
+use nebula_demo::{Scenario, palette};
 use nebula_math::WorldPosition;
 
 fn screen() -> Offscreen {
@@ -18,7 +18,7 @@ fn screen() -> Offscreen {
         ticks: 50,
         hold: true,
     };
-    let mut screen = Offscreen::new(Scenario::Counter.build(1), limit);
+    let mut screen = Offscreen::new(Scenario::Counter.show(1), limit);
     while !screen.frame(Vec::new()).reached_limit {}
     screen.frame(Vec::new());
     screen
@@ -84,7 +84,7 @@ fn radius_slider_changes_the_count() {
     let middle = screen.viewer().camera().expect("a camera").middle;
     assert_eq!(
         middle,
-        Ground::at(0, 0),
+        Ground::POLE.at(0, 0),
         "the map stays while a slider moves"
     );
 }
@@ -123,7 +123,7 @@ fn wheel_zooms_at_the_cursor_and_r_returns() {
 
 #[test]
 fn walking_by_key_moves_the_player_north() {
-    let mut screen = Offscreen::new(Scenario::Counter.build(3), Limit::None);
+    let mut screen = Offscreen::new(Scenario::Counter.show(3), Limit::None);
     screen.frame(Vec::new());
     let before = screen.viewer().world().player();
     screen.frame(vec![key(Key::W, true)]);
@@ -168,7 +168,7 @@ fn pointing_at_an_entity_names_it_and_its_distance() {
 
 #[test]
 fn zooming_keeps_the_point_under_the_cursor() {
-    let mut camera = Camera::new(Ground::at(-120_345, 77), 1_500.0);
+    let mut camera = Camera::new(Ground::POLE.at(-120_345, 77), 1_500.0);
     for (factor, x, y) in [(1.7, 300.0, -200.0), (0.2, -640.0, 360.0), (9.0, 5.0, 5.0)] {
         let before = camera.from_px(x, y);
         camera.zoom(factor, x, y);
@@ -190,7 +190,7 @@ fn camera_survives_everything() {
         let (x, y) = camera.to_px(&WorldPosition::MIN);
         assert!(!x.is_nan() && !y.is_nan());
     }
-    let mut wide = Camera::new(Ground::at(0, 0), 1e300);
+    let mut wide = Camera::new(Ground::POLE.at(0, 0), 1e300);
     assert_eq!(wide.mm_per_px().to_bits(), MM_PER_PX_MAX.to_bits());
     wide.drag(1e12, 1e12);
     let leash = 2 * i128::from(PLANET_RADIUS_MM);
@@ -205,17 +205,18 @@ fn camera_survives_everything() {
 
 #[test]
 fn every_scale_of_the_map_is_drawn() {
-    let mut world = World::new(1, 500, 100_000);
-    world.measure();
+    let mut show = Scenario::Counter.show(1);
+    show.measure();
+    let world = show.world();
     let mut marks = Marks::default();
-    marks.update(world.tick(), world.entities(), world.near());
+    marks.update(world.tick(), world.entities(), world.near(), world.near());
     let mut scale = MM_PER_PX_MIN;
     while scale < MM_PER_PX_MAX * 10.0 {
         let mut pixels = vec![0; 200 * 100];
         let mut canvas = Canvas::new(200, 100, &mut pixels).unwrap();
         Map::default().draw(
             &mut canvas,
-            &world,
+            &show,
             &marks,
             &Camera::new(world.player(), scale),
         );
@@ -295,4 +296,55 @@ fn lengths_are_round_and_readable() {
     }
     assert!(round_length_mm(f64::INFINITY) > 10_i128.pow(18));
     assert_eq!(length_text(-7), "-7 mm");
+}
+
+#[test]
+fn clicking_an_entity_says_why_it_is_sent() {
+    let mut screen = screen();
+    let near = screen.viewer().world().near()[0];
+    screen.viewer_mut().controls_mut().chosen = Some(near);
+    screen.frame(Vec::new());
+    let chosen = screen.viewer().figures().chosen.as_ref().expect("chosen");
+    assert!(chosen.viewers.contains(&0), "{chosen:?}");
+    assert!(chosen.why.contains("is sent to client 0"), "{}", chosen.why);
+}
+
+#[test]
+fn keys_choose_scenarios_clients_and_overlays() {
+    let mut screen = Offscreen::new(Scenario::Counter.show(1), Limit::None);
+    let press = |screen: &mut Offscreen, pressed: Key| {
+        screen.frame(vec![key(pressed, true), key(pressed, false)]);
+        screen.frame(Vec::new());
+    };
+    for toggle in [Key::L, Key::M, Key::E, Key::K, Key::H] {
+        let before = screen.pixels().to_vec();
+        press(&mut screen, toggle);
+        assert_ne!(before, screen.pixels(), "{toggle:?} changes nothing");
+    }
+    press(&mut screen, Key::C);
+    assert_eq!(screen.viewer().world().watched(), 1);
+    press(&mut screen, Key::Num4);
+    assert_eq!(screen.viewer().show().scenario(), Scenario::Border);
+    press(&mut screen, Key::Num0);
+    assert_eq!(screen.viewer().show().scenario(), Scenario::Lossy);
+}
+
+#[test]
+fn sliders_reach_the_network() {
+    let mut screen = Offscreen::new(Scenario::Counter.show(1), Limit::None);
+    screen.frame(Vec::new());
+    let controls = screen.viewer_mut().controls_mut();
+    (controls.clients, controls.loss_percent, controls.latency_ms) = (5, 30, 200);
+    (controls.margin_percent, controls.budget_kib) = (50, 16);
+    for _ in 0..200 {
+        screen.frame(Vec::new());
+    }
+    let viewer = screen.viewer_mut();
+    assert_eq!(viewer.show().network().clients(), 5);
+    assert_eq!(viewer.show().margin_mm(0), 50_000);
+    assert!(viewer.show().network().is_connected(4));
+    viewer.controls_mut().clients = 1;
+    screen.frame(Vec::new());
+    assert_eq!(screen.viewer().show().network().clients(), 1);
+    assert!(screen.viewer_mut().verdict().settled.is_some());
 }

@@ -341,6 +341,26 @@ impl Server {
         self.watcher.set_area(client, area)
     }
 
+    /// Changes how many wire bytes a second a client is sent at most, from now on; returns whether the
+    /// client is known. A client that comes back later has the server's limit again.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::{ClientId, Identity, Protocol, Server, ServerSettings};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default())?;
+    /// let id = server.connect(Identity::Anonymous, Duration::ZERO)?;
+    /// assert!(server.set_budget(id, 16 * 1_024));
+    /// assert!(!server.set_budget(ClientId::new(77), 16 * 1_024));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_budget(&mut self, client: ClientId, bytes_per_second: u32) -> bool {
+        let now = self.now;
+        let peer = self.clients.get_mut(&client);
+        peer.map(|peer| peer.budget.set_rate(bytes_per_second, now))
+            .is_some()
+    }
+
     /// Returns the lengths in components that were invalid and had no effect, since last asked.
     pub fn interest_issues(&mut self) -> Vec<InterestIssue> {
         self.watcher.issues().collect()

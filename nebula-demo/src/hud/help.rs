@@ -6,7 +6,7 @@ use crate::palette::{self, color32};
 
 const KEYS: &[(&str, &str)] = &[
     ("drag", "move the map"),
-    ("point", "see who it is and how far away"),
+    ("point, click", "see who it is; and why it is sent, or not"),
     (
         "wheel, + and -",
         "zoom, from the whole planet to a millimetre",
@@ -14,16 +14,23 @@ const KEYS: &[(&str, &str)] = &[
     ("W A S D, arrows", "walk; let go to wander again"),
     ("Space", "pause and run"),
     ("N", "one tick"),
+    ("1 to 9, 0", "another scenario"),
+    ("C", "look through the next client's eyes"),
+    ("E", "the client's own world over the truth"),
+    ("K", "lock the set and let the world move on"),
+    ("L, M", "leaves of the index, heat map"),
+    ("B", "the slow twin of particles, all the time"),
     ("F", "keep the player in the middle"),
     ("R", "the view of the start"),
     ("H", "this page"),
     ("Q", "quit"),
 ];
 
-const STORY: &str = "You are the white dot on a planet 131 million light years from the origin. \
-    Positions are whole millimetres in 128 bits, so nothing blurs out here: a 64-bit float could not \
-    tell these entities apart. Orange entities are within your radius. The index finds them without \
-    asking everyone; brute force asks everyone, each tick, and both must name the same ones.";
+const STORY: &str = "A server tells each client what is near its player, and nothing else. Orange entities \
+    are within the radius of the client you look through, purple ones in the margin, where they stay \
+    until they have left it. Everything the client has came over a link that loses and delays as you \
+    set it. The index finds who is near without asking everyone; brute force asks everyone, each tick, \
+    and both must name the same ones. Positions are whole millimetres in 128 bits.";
 
 /// Shows the page in the middle; its close button clears `open`.
 pub(super) fn show(ui: &Ui, open: &mut bool) {

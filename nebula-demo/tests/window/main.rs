@@ -56,7 +56,7 @@ fn dragging_the_radius_slider_changes_the_title() {
     let before = format!("Nearby: {} entities", demo.held_count(50));
     demo.wait_for_title(&before);
     // The same panel laid out without a window says where the slider is.
-    let mut twin = Offscreen::new(Scenario::Counter.build(1), Limit::None);
+    let mut twin = Offscreen::new(Scenario::Counter.show(1), Limit::None);
     twin.frame(Vec::new());
     twin.frame(Vec::new());
     let slider = twin

@@ -43,6 +43,22 @@ impl Bucket {
         }
     }
 
+    /// Changes how fast the bucket fills from `now` on. What is in it stays.
+    ///
+    /// ```
+    /// # use core::time::Duration;
+    /// # use nebula_multiplayer::session::Bucket;
+    /// let mut bucket = Bucket::new(1_000, 300, Duration::ZERO);
+    /// assert!(bucket.take(300));
+    /// bucket.set_rate(2_000, Duration::from_millis(50));
+    /// bucket.refill(Duration::from_millis(100));
+    /// assert_eq!(bucket.available(), 50 + 100);
+    /// ```
+    pub fn set_rate(&mut self, rate: u32, now: Duration) {
+        self.refill(now);
+        self.rate = rate.into();
+    }
+
     /// Adds what flowed in since the last call. Time that runs backwards adds nothing.
     pub fn refill(&mut self, now: Duration) {
         let micros = now.saturating_sub(self.at).as_micros();
