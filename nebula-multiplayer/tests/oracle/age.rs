@@ -13,6 +13,31 @@ const DELAY: u64 = 12;
 const PLENTY: u64 = 20;
 
 impl Simulation {
+    /// Notes who is out of the views as they are in the middle of a tick.
+    pub(super) fn note_exits(&mut self) {
+        for number in 0..self.followers.len() {
+            let id = self.net.client(number).last_id();
+            if let Some(allowed) = id.and_then(|id| self.allowed.get(&id)) {
+                let viewed = &mut self.followers[number].viewed;
+                viewed.retain(|tag, _| allowed.view.contains(tag));
+            }
+        }
+    }
+
+    /// Notes since when each entity has been in a client's view. To be called in every tick: one that
+    /// was out of it for a single tick starts anew.
+    pub(super) fn note_view(&mut self, number: usize, id: ClientId) {
+        let now = self.history.now();
+        let Some(allowed) = self.allowed.get(&id) else {
+            return;
+        };
+        let follower = &mut self.followers[number];
+        follower.viewed.retain(|tag, _| allowed.view.contains(tag));
+        for tag in &allowed.view {
+            follower.viewed.entry(*tag).or_insert(now);
+        }
+    }
+
     /// Checks that nothing that a client shows is older than the stated bound, that nothing is missing
     /// that has been in its view for longer, and that nothing is there that has been out for longer.
     pub(super) fn check_age(&mut self, number: usize, id: ClientId) -> Result<(), String> {
@@ -20,11 +45,6 @@ impl Simulation {
         let Some(allowed) = self.allowed.get(&id) else {
             return Ok(());
         };
-        let follower = &mut self.followers[number];
-        follower.viewed.retain(|tag, _| allowed.view.contains(tag));
-        for tag in &allowed.view {
-            follower.viewed.entry(*tag).or_insert(now);
-        }
         let bound = self.bound();
         let follower = &self.followers[number];
         let Some(from) = follower.healthy_from else {

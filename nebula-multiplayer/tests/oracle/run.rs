@@ -219,6 +219,8 @@ impl Simulation {
     fn observe(&mut self) -> Result<(), String> {
         self.allowed = self.sets.check(&self.net.server, &mut self.net.world)?;
         if self.wild && self.random.chance(1_000) && self.hide_late() {
+            // Others may come back into a capped view, out of which the tick has sent them.
+            self.note_exits();
             self.allowed = self.sets.check(&self.net.server, &mut self.net.world)?;
         }
         let states = world::states(&mut self.net.world)?;
@@ -288,6 +290,7 @@ impl Simulation {
         let Some(id) = self.net.client(number).last_id() else {
             return Ok(());
         };
+        self.note_view(number, id);
         let shown = world::states(&mut self.net.client_mut(number).world);
         if !self.sealed {
             // Damaged bytes that happen to make sense are believed, so only panics count.
