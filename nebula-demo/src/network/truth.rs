@@ -158,13 +158,11 @@ impl Network {
             .collect()
     }
 
-    /// Breaks a client on purpose: one entity of its world is moved by a millimetre. Returns whether
-    /// it had one. For tests that a difference is noticed.
-    pub fn tamper(&mut self, client: usize) -> bool {
+    /// Breaks a client on purpose: its world gets an entity that the server never told it of. For tests
+    /// that a difference is noticed.
+    pub fn tamper(&mut self, client: usize) {
         let world = &mut self.net.client_mut(client).world;
-        let mut positions = world.query::<&mut WorldPosition>();
-        let victim = positions.iter_mut(world).next();
-        victim.map(|mut at| at.x = at.x.wrapping_add(1)).is_some()
+        world.spawn((Badge(u32::MAX / 2), WorldPosition::ORIGIN));
     }
 
     fn entity(&self, badge: Badge) -> Option<Entity> {
