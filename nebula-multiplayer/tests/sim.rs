@@ -6,8 +6,8 @@
 
 #[allow(dead_code, reason = "the fuzz targets use the rest")]
 mod oracle;
+mod seeds;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use nebula_multiplayer::transport::sim::FaultCounts;
@@ -19,49 +19,23 @@ const FEW: u64 = 10;
 /// The seeds after this many are run once; the ones before twice, to compare every byte.
 const TWICE: u64 = 100;
 
-fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().expect("a whole number"))
-}
-
-/// Runs a seed, twice if asked, and returns its report.
-fn check(seed: u64, twice: bool) -> Result<Report, String> {
-    let report = run(seed, false)?;
-    if twice && run(seed, false)? != report {
-        return Err(format!("seed {seed}: two runs sent different bytes"));
-    }
-    Ok(report)
-}
-
 #[test]
 fn every_seed_passes_the_oracle() {
     let start = Instant::now();
-    if let Some(seed) = number("NEBULA_SIM_SEED") {
+    let check = |seed, twice| seeds::check(seed, twice, |seed| run(seed, false));
+    if let Some(seed) = seeds::number("NEBULA_SIM_SEED") {
         match check(seed, true) {
             Ok(report) => println!("seed {seed}: {report:?}"),
             Err(error) => panic!("{error}"),
         }
         return;
     }
-    let seeds = number("NEBULA_SIM_SEEDS").unwrap_or(FEW);
-    let results = run_all(seeds);
+    let seeds = seeds::number("NEBULA_SIM_SEEDS").unwrap_or(FEW);
+    let results = seeds::run_all(seeds, |seed| check(seed, seed < TWICE));
     let mut total = Report::default();
-    let mut failures = Vec::new();
-    for (seed, result) in results {
-        match result {
-            Ok(report) => add(&mut total, &report),
-            Err(error) => failures.push((seed, error)),
-        }
-    }
-    for (seed, error) in &failures {
-        println!("{error}\n  repeat: cargo xtask sim --seed {seed}");
-    }
+    let failed = seeds::sum(results, "cargo xtask sim", |report| add(&mut total, report));
     print_totals(seeds, &total, start);
-    assert!(
-        failures.is_empty(),
-        "{} of {seeds} seeds failed",
-        failures.len()
-    );
+    assert_eq!(failed, 0, "of {seeds} seeds failed");
     if seeds >= FEW {
         let counted = faults(&total);
         assert!(
@@ -69,36 +43,6 @@ fn every_seed_passes_the_oracle() {
             "a fault never struck: {counted:?}"
         );
     }
-}
-
-/// Runs the seeds on all cores; the results are in the order of the seeds.
-fn run_all(seeds: u64) -> Vec<(u64, Result<Report, String>)> {
-    let next = AtomicU64::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds {
-                return done;
-            }
-            if seed > 0 && seed.is_multiple_of(1_000) {
-                println!("{seed} seeds begun");
-            }
-            let result = std::panic::catch_unwind(|| check(seed, seed < TWICE));
-            let result = result.unwrap_or_else(|_| Err(format!("seed {seed}: panicked")));
-            done.push((seed, result));
-        }
-    };
-    let mut all: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("no panic gets here"));
-        joined.flatten().collect()
-    });
-    all.sort_by_key(|(seed, _)| *seed);
-    all
 }
 
 fn add(total: &mut Report, report: &Report) {

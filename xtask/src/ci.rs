@@ -53,7 +53,11 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "sim",
-        run: || outcome(sim::sim_in_ci()),
+        run: || outcome(sim::sim_in_ci(sim::Link::Session)),
+    },
+    Check {
+        name: "sim over QUIC",
+        run: || outcome(sim::sim_in_ci(sim::Link::Quic)),
     },
     Check {
         // Debug and release must agree on every property.

@@ -1,5 +1,7 @@
 //! The command line: words in, one `Job` out.
 
+use crate::sim::Link;
+
 /// What `cargo xtask` prints when it is asked for nothing.
 pub(crate) const HELP: &str = "\
 cargo xtask ci                      the whole check; last line \"checks: N passed, N failed, N skipped\"
@@ -18,7 +20,7 @@ cargo xtask fuzz TARGET [--seconds N | --runs N]
     frame_decode  client_messages  token_parse    not built yet
 cargo xtask sim [--link session|quic] [--seeds N | --seed S]
                                     servers and clients under seeded faults, checked every tick;
-                                    --link quic: not built yet
+                                    --link quic: over QUIC endpoints on a simulated network
 cargo xtask load                    not built yet
 cargo xtask demo --shots DIR        a picture of every scenario of the demo
 ";
@@ -65,6 +67,7 @@ pub(crate) enum Job {
         limit: Limit,
     },
     Sim {
+        link: Link,
         seeds: Seeds,
     },
     Demo {
@@ -219,18 +222,18 @@ fn fuzz(words: &[String]) -> Result<Job, String> {
 }
 
 fn sim(words: &[String]) -> Result<Job, String> {
-    let mut seeds = None;
+    let (mut link, mut seeds) = (Link::Session, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let chosen = match word.as_str() {
-            "--link" => match value(word, words.next())?.as_str() {
-                "session" => continue,
-                "quic" => {
-                    let what = "cargo xtask sim --link quic".to_owned();
-                    return Ok(Job::NotBuilt { what });
-                }
-                other => return Err(unknown("link", other, &["session", "quic"])),
-            },
+            "--link" => {
+                link = match value(word, words.next())?.as_str() {
+                    "session" => Link::Session,
+                    "quic" => Link::Quic,
+                    other => return Err(unknown("link", other, &["session", "quic"])),
+                };
+                continue;
+            }
             "--seeds" => Seeds::First(number(word, words.next())?),
             "--seed" => Seeds::Only(number(word, words.next())?),
             other => {
@@ -243,7 +246,7 @@ fn sim(words: &[String]) -> Result<Job, String> {
         }
     }
     let seeds = seeds.unwrap_or(Seeds::First(100));
-    Ok(Job::Sim { seeds })
+    Ok(Job::Sim { link, seeds })
 }
 
 fn demo(words: &[String]) -> Result<Job, String> {
@@ -372,23 +375,26 @@ mod tests {
 
     #[test]
     fn simulations_run_many_seeds_or_one() {
-        let sim = |seeds| Ok(Job::Sim { seeds });
+        let sim = |seeds| {
+            let link = Link::Session;
+            Ok(Job::Sim { link, seeds })
+        };
         assert_eq!(parse_line("sim"), sim(Seeds::First(100)));
         assert_eq!(parse_line("sim --link session"), sim(Seeds::First(100)));
         assert_eq!(parse_line("sim --seeds 7"), sim(Seeds::First(7)));
         assert_eq!(parse_line("sim --seed 7"), sim(Seeds::Only(7)));
+        let quic = Job::Sim {
+            link: Link::Quic,
+            seeds: Seeds::Only(7),
+        };
+        assert_eq!(parse_line("sim --link quic --seed 7"), Ok(quic));
         assert!(parse_line("sim --seed 7 --seeds 3").is_err());
         assert!(parse_line("sim --link carrier-pigeon").is_err());
     }
 
     #[test]
     fn unbuilt_names_say_so() {
-        for line in [
-            "sim --link quic",
-            "load --clients 3",
-            "bench bandwidth",
-            "fuzz token_parse",
-        ] {
+        for line in ["load --clients 3", "bench bandwidth", "fuzz token_parse"] {
             assert!(
                 matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
                 "{line}"

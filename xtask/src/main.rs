@@ -49,7 +49,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Docs => docs::docs()?,
         Job::Bench { name, flags } => bench::bench(name, &flags)?,
         Job::Fuzz { target, limit } => fuzz::fuzz(target, limit)?,
-        Job::Sim { seeds } => sim::sim(seeds)?,
+        Job::Sim { link, seeds } => sim::sim(link, seeds)?,
         Job::Demo { shots } => demo::shots(&shots)?,
         Job::NotBuilt { what } => {
             eprintln!("not built yet: {what}");

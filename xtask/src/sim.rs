@@ -7,23 +7,48 @@ use anyhow::Result;
 use crate::flags::Seeds;
 use crate::run::{LIBRARIES, cargo, run};
 
-/// The test that holds servers and clients, the faults and the oracle, and no other.
-const TEST: &str = "--all-features --test sim -- --exact --nocapture every_seed_passes_the_oracle";
+/// How servers and clients are linked in a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// By simulated lanes, right below the session: the oracle sees every byte.
+    Session,
+    /// By QUIC, over a simulated network: the sockets, and all above them, are real.
+    Quic,
+}
 
-/// How many seeds CI runs, each twice.
-const CI_SEEDS: u64 = 100;
+impl Link {
+    /// The test that holds servers and clients, the faults and the oracle, and no other.
+    const fn test(self) -> &'static str {
+        match self {
+            Self::Session => "sim -- --exact --nocapture every_seed_passes_the_oracle",
+            Self::Quic => "sim_quic -- --exact --nocapture every_seed_converges",
+        }
+    }
+
+    /// How many seeds CI runs, each twice.
+    const fn ci_seeds(self) -> u64 {
+        match self {
+            Self::Session => 100,
+            Self::Quic => 50,
+        }
+    }
+}
 
 /// Runs these simulations; fails when the oracle objects to one.
-pub(crate) fn sim(seeds: Seeds) -> Result<()> {
-    let command = cargo(&format!("test --release -p nebula-multiplayer {TEST}"));
+pub(crate) fn sim(link: Link, seeds: Seeds) -> Result<()> {
+    let test = link.test();
+    let command = cargo(&format!(
+        "test --release -p nebula-multiplayer --all-features --test {test}"
+    ));
     run(&mut with_seeds(command, seeds))
 }
 
 /// The same with what the tests with all features have built already.
-pub(crate) fn sim_in_ci() -> Result<()> {
+pub(crate) fn sim_in_ci(link: Link) -> Result<()> {
     let libraries = LIBRARIES.map(|name| format!("-p {name}")).join(" ");
-    let command = cargo(&format!("test {libraries} {TEST}"));
-    run(&mut with_seeds(command, Seeds::First(CI_SEEDS)))
+    let test = link.test();
+    let command = cargo(&format!("test {libraries} --all-features --test {test}"));
+    run(&mut with_seeds(command, Seeds::First(link.ci_seeds())))
 }
 
 fn with_seeds(mut command: Command, seeds: Seeds) -> Command {

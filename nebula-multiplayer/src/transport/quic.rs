@@ -70,6 +70,8 @@ mod config;
 mod counters;
 mod gate;
 mod link;
+#[cfg(feature = "testing")]
+mod over;
 mod run;
 mod server;
 mod settings;
@@ -80,6 +82,8 @@ pub use client::{LinkError, LinkState, QuicClient, connect};
 pub use config::CertificateError;
 pub use counters::TransportStats;
 pub use gate::{Gate, Pass, Verdict};
+#[cfg(feature = "testing")]
+pub use over::{client_config, connect_over, serve_over};
 pub use run::{RunReport, Stop, Turn, run};
 pub use server::{QuicServer, ServeError, serve};
 pub use settings::{CertificateSource, QuicClientSettings, QuicSettings, Trust};
@@ -105,16 +109,4 @@ pub mod close_code {
     pub const FLOOD: u32 = 3;
     /// Our own fault.
     pub const INTERNAL: u32 = 39;
-}
-
-/// Returns what quinn is told for a client: for tests that speak QUIC on their own.
-///
-/// # Errors
-/// [`CertificateError`] as [`connect`] gives it.
-#[cfg(feature = "testing")]
-pub fn client_config(
-    protocol: &crate::Protocol,
-    settings: &QuicClientSettings,
-) -> Result<quinn::ClientConfig, CertificateError> {
-    config::client(protocol, settings.server, &settings.trust, &settings.limits)
 }

@@ -206,6 +206,30 @@ impl SimPipe {
         self.datagrams.len() + self.stream.len()
     }
 
+    /// Returns when the next of what is under way arrives, as far as that is decided: who waits for
+    /// it need not look before.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::transport::{Lane, Pipe};
+    /// use nebula_multiplayer::transport::sim::{Faults, SimPipe};
+    ///
+    /// let latency = Duration::from_millis(40);
+    /// let mut pipe = SimPipe::new(7, Faults { latency, ..Faults::NONE });
+    /// assert_eq!(pipe.next_arrival(), None);
+    /// pipe.send(Lane::Datagram, b"state", Duration::ZERO);
+    /// assert_eq!(pipe.next_arrival(), Some(latency));
+    /// pipe.pause(2 * latency);
+    /// assert_eq!(pipe.next_arrival(), Some(2 * latency));
+    /// ```
+    #[must_use]
+    pub fn next_arrival(&self) -> Option<Duration> {
+        let stream = self.stream.front().map(|(arrival, _)| *arrival);
+        let datagram = self.datagrams.first_key_value().map(|(key, _)| key.0);
+        let first = [stream, datagram].into_iter().flatten().min()?;
+        Some(first.max(self.paused_until))
+    }
+
     /// Returns when bytes sent now leave the sender, given what is queued before them.
     fn departure(&mut self, len: usize, now: Duration) -> Duration {
         let Some(rate) = self.faults.bandwidth.filter(|rate| *rate > 0) else {

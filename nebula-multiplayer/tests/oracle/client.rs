@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use bevy_ecs::entity::Entity;
+use bevy_ecs::world::World;
 use nebula_multiplayer::ClientId;
 
 use super::truth::History;
-use super::world::State;
+use super::world::{self, State};
 
 /// What a client showed a tick ago, to look at changes only.
 pub(crate) type Shown = BTreeMap<u64, (Entity, State)>;
@@ -55,7 +56,7 @@ pub(crate) fn provenance(
 }
 
 /// Returns what differs between what a client shows and what it should show.
-pub(crate) fn difference(expected: &BTreeMap<u64, State>, shown: &Shown) -> Option<String> {
+fn difference(expected: &BTreeMap<u64, State>, shown: &Shown) -> Option<String> {
     let missing = expected.keys().find(|tag| !shown.contains_key(tag));
     if let Some(tag) = missing {
         return Some(format!("entity {tag} is missing"));
@@ -70,6 +71,52 @@ pub(crate) fn difference(expected: &BTreeMap<u64, State>, shown: &Shown) -> Opti
         }
     }
     None
+}
+
+/// What changed in a client's world in one tick.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) spawns: u64,
+    pub(crate) despawns: u64,
+}
+
+/// Looks at a client's world: whatever changed in it must have been true while the client was allowed
+/// to know. Keeps what is shown for the next look.
+pub(crate) fn look(
+    history: &History,
+    client: ClientId,
+    world: &mut World,
+    before: &mut Shown,
+) -> Result<Changes, String> {
+    let shown = match world::states(world) {
+        Ok(shown) => shown,
+        // One that was disabled in between is another entity to clients, and its coming may arrive
+        // before its going.
+        Err(doubled) if history.visits(client, doubled.0) > 1 => return Ok(Changes::default()),
+        Err(doubled) => return Err(format!("{client}: {}", String::from(doubled))),
+    };
+    let mut changes = Changes::default();
+    for (tag, (entity, state)) in &shown {
+        let last = before.get(tag);
+        if last.is_none_or(|(old, _)| old != entity) {
+            changes.spawns += 1;
+        }
+        if last.is_none_or(|(_, old)| old != state) {
+            provenance(history, client, *tag, state)?;
+        }
+    }
+    let gone = before.keys().filter(|tag| !shown.contains_key(tag));
+    changes.despawns = gone.count() as u64;
+    *before = shown;
+    Ok(changes)
+}
+
+/// Returns what a client's world shows otherwise than expected.
+pub(crate) fn shown_wrongly(expected: &BTreeMap<u64, State>, world: &mut World) -> Option<String> {
+    match world::states(world) {
+        Ok(shown) => difference(expected, &shown),
+        Err(doubled) => Some(doubled.into()),
+    }
 }
 
 /// Returns what a client should show when everything has arrived.

@@ -2,12 +2,45 @@
 
 use std::collections::HashSet;
 
+use nebula_multiplayer::ClientId;
+use nebula_multiplayer::client::Client;
+use nebula_multiplayer::server::Server;
+
+use super::world::{Line, Ping, Steer};
+
+/// A message of any of the channels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Said {
+    Line(u32),
+    Ping(u32),
+    Steer(u32),
+}
+
+/// Takes what clients said to a server, in order within each channel.
+pub(crate) fn said_to_server(server: &mut Server) -> Vec<(ClientId, Said)> {
+    let lines = server
+        .messages::<Line>()
+        .map(|(id, m)| (id, Said::Line(m.0)));
+    let mut all: Vec<_> = lines.collect();
+    all.extend(
+        server
+            .messages::<Ping>()
+            .map(|(id, m)| (id, Said::Ping(m.0))),
+    );
+    all.extend(
+        server
+            .messages::<Steer>()
+            .map(|(id, m)| (id, Said::Steer(m.0))),
+    );
+    all
+}
+
 /// What one side sent to the other, and what arrived of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Channels {
-    pub(crate) lines: u32,
-    pub(crate) pings: u32,
-    pub(crate) steers: u32,
+    lines: u32,
+    pings: u32,
+    steers: u32,
     /// The first line of the session that stands.
     session_from: u32,
     last_line: u32,
@@ -21,8 +54,45 @@ impl Channels {
         self.session_from = self.lines;
     }
 
+    /// Lets a server say something, for three values of `what`.
+    pub(crate) fn say_to_client(&mut self, what: u64, server: &mut Server, client: ClientId) {
+        match what {
+            0 => self.lines += u32::from(server.send(client, &Line(self.lines + 1)).is_ok()),
+            1 => self.pings += u32::from(server.send(client, &Ping(self.pings + 1)).is_ok()),
+            2 => self.steers += u32::from(server.send(client, &Steer(self.steers + 1)).is_ok()),
+            _ => {}
+        }
+    }
+
+    /// Lets a client say something, for three other values of `what`.
+    pub(crate) fn say_to_server(&mut self, what: u64, client: &mut Client) {
+        match what {
+            3 => self.lines += u32::from(client.send(&Line(self.lines + 1)).is_ok()),
+            4 => self.pings += u32::from(client.send(&Ping(self.pings + 1)).is_ok()),
+            5 => self.steers += u32::from(client.send(&Steer(self.steers + 1)).is_ok()),
+            _ => {}
+        }
+    }
+
+    /// Takes what a server said to a client.
+    pub(crate) fn hear_client(&mut self, client: &mut Client) -> Result<(), String> {
+        let mut said: Vec<_> = client.messages::<Line>().map(|m| Said::Line(m.0)).collect();
+        said.extend(client.messages::<Ping>().map(|m| Said::Ping(m.0)));
+        said.extend(client.messages::<Steer>().map(|m| Said::Steer(m.0)));
+        said.into_iter().try_for_each(|said| self.hear(said))
+    }
+
+    /// Takes a message.
+    pub(crate) fn hear(&mut self, said: Said) -> Result<(), String> {
+        match said {
+            Said::Line(number) => self.line(number),
+            Said::Ping(number) => self.ping(number),
+            Said::Steer(number) => self.steer(number),
+        }
+    }
+
     /// Takes an ordered message: each comes once, in order, without a gap within a session.
-    pub(crate) fn line(&mut self, number: u32) -> Result<(), String> {
+    fn line(&mut self, number: u32) -> Result<(), String> {
         let next = self.last_line + 1;
         if number == next || (number > next && next <= self.session_from) {
             self.last_line = number;
@@ -35,7 +105,7 @@ impl Channels {
     }
 
     /// Takes an unordered message: each comes once.
-    pub(crate) fn ping(&mut self, number: u32) -> Result<(), String> {
+    fn ping(&mut self, number: u32) -> Result<(), String> {
         if self.heard.insert(number) {
             return Ok(());
         }
@@ -43,7 +113,7 @@ impl Channels {
     }
 
     /// Takes a message of which the newest counts: none comes after a newer one.
-    pub(crate) fn steer(&mut self, number: u32) -> Result<(), String> {
+    fn steer(&mut self, number: u32) -> Result<(), String> {
         if number > self.last_steer {
             self.last_steer = number;
             return Ok(());

@@ -17,10 +17,10 @@ use super::chaos;
 use super::client::{self, Shown};
 use super::interest::{Allowed, Sets};
 use super::leak::Tail;
-use super::messages::Channels;
+use super::messages::{self, Channels};
 use super::scenario::{Audience, Scenario};
 use super::truth::History;
-use super::world::{self, Line, Ping, State, Steer};
+use super::world::{self, State};
 
 /// What a simulation went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -291,31 +291,15 @@ impl Simulation {
             return Ok(());
         };
         self.note_view(number, id);
-        let shown = world::states(&mut self.net.client_mut(number).world);
         if !self.sealed {
             // Damaged bytes that happen to make sense are believed, so only panics count.
             return Ok(());
         }
-        let shown = match shown {
-            Ok(shown) => shown,
-            // One that was disabled in between is another entity to clients, and its coming may
-            // arrive before its going.
-            Err(doubled) if self.history.visits(id, doubled.0) > 1 => return Ok(()),
-            Err(doubled) => return Err(format!("{id}: {}", String::from(doubled))),
-        };
-        let follower = &mut self.followers[number];
-        for (tag, (entity, state)) in &shown {
-            let before = follower.shown.get(tag);
-            if before.is_none_or(|(old, _)| old != entity) {
-                self.report.spawns += 1;
-            }
-            if before.is_none_or(|(_, old)| old != state) {
-                client::provenance(&self.history, id, *tag, state)?;
-            }
-        }
-        let gone = follower.shown.keys().filter(|tag| !shown.contains_key(tag));
-        self.report.despawns += gone.count() as u64;
-        follower.shown = shown;
+        let shown = &mut self.followers[number].shown;
+        let world = &mut self.net.client_mut(number).world;
+        let changes = client::look(&self.history, id, world, shown)?;
+        self.report.spawns += changes.spawns;
+        self.report.despawns += changes.despawns;
         self.check_age(number, id)
     }
 
@@ -386,34 +370,10 @@ impl Simulation {
             let Some(id) = self.net.client(number).id() else {
                 continue;
             };
-            let follower = &mut self.followers[number];
             let what = self.random.below(12);
-            let server = &mut self.net.server;
-            let sent = |ok: bool, count: &mut u32| *count += u32::from(ok);
-            let down = &mut follower.down;
-            match what {
-                0 => sent(
-                    server.send(id, &Line(down.lines + 1)).is_ok(),
-                    &mut down.lines,
-                ),
-                1 => sent(
-                    server.send(id, &Ping(down.pings + 1)).is_ok(),
-                    &mut down.pings,
-                ),
-                2 => sent(
-                    server.send(id, &Steer(down.steers + 1)).is_ok(),
-                    &mut down.steers,
-                ),
-                _ => {}
-            }
-            let client = &mut self.net.client_mut(number).client;
-            let up = &mut follower.up;
-            match what {
-                3 => sent(client.send(&Line(up.lines + 1)).is_ok(), &mut up.lines),
-                4 => sent(client.send(&Ping(up.pings + 1)).is_ok(), &mut up.pings),
-                5 => sent(client.send(&Steer(up.steers + 1)).is_ok(), &mut up.steers),
-                _ => {}
-            }
+            let Follower { down, up, .. } = &mut self.followers[number];
+            down.say_to_client(what, &mut self.net.server, id);
+            up.say_to_server(what, &mut self.net.client_mut(number).client);
         }
     }
 
@@ -421,31 +381,13 @@ impl Simulation {
         if !self.sealed {
             return Ok(());
         }
-        let down = &mut self.followers[number].down;
         let client = &mut self.net.client_mut(number).client;
-        client
-            .messages::<Line>()
-            .try_for_each(|line| down.line(line.0))?;
-        client
-            .messages::<Ping>()
-            .try_for_each(|ping| down.ping(ping.0))?;
-        client
-            .messages::<Steer>()
-            .try_for_each(|steer| down.steer(steer.0))?;
+        self.followers[number].down.hear_client(client)?;
         if number > 0 {
             return Ok(());
         }
-        let lines: Vec<_> = self.net.server.messages::<Line>().collect();
-        for (id, line) in lines {
-            self.up(id).map_or(Ok(()), |up| up.line(line.0))?;
-        }
-        let pings: Vec<_> = self.net.server.messages::<Ping>().collect();
-        for (id, ping) in pings {
-            self.up(id).map_or(Ok(()), |up| up.ping(ping.0))?;
-        }
-        let steers: Vec<_> = self.net.server.messages::<Steer>().collect();
-        for (id, steer) in steers {
-            self.up(id).map_or(Ok(()), |up| up.steer(steer.0))?;
+        for (id, said) in messages::said_to_server(&mut self.net.server) {
+            self.up(id).map_or(Ok(()), |up| up.hear(said))?;
         }
         Ok(())
     }
@@ -457,7 +399,7 @@ impl Simulation {
 }
 
 /// Returns what may be different from one server to the next.
-fn settings(random: &mut Random, scenario: &Scenario) -> ServerSettings {
+pub(crate) fn settings(random: &mut Random, scenario: &Scenario) -> ServerSettings {
     let rates = [3_000, 10_000, 40_000, 128 * 1_024];
     let bytes_out_per_second = rates[random.index(rates.len())];
     let seconds = Duration::from_secs;

@@ -108,6 +108,11 @@ impl Scenario {
         self.most = 6;
     }
 
+    /// Lets tags begin where those of an earlier world ended, so that no two are the same.
+    pub(crate) fn follow_after(&mut self, earlier: &Self) {
+        self.next_tag = earlier.next_tag;
+    }
+
     /// Fills the world for a start.
     pub(crate) fn populate(&mut self, world: &mut World) {
         for _ in 0..self.most / 2 {

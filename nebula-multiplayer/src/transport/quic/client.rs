@@ -144,7 +144,8 @@ impl QuicClient {
         })
     }
 
-    fn start(
+    /// Starts on a given runtime, with an endpoint made by `make`.
+    pub(super) fn start(
         handle: &Handle,
         protocol: &Protocol,
         settings: &QuicClientSettings,
