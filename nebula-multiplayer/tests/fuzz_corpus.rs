@@ -2,9 +2,12 @@
 
 #[allow(dead_code, reason = "each test binary uses its own part of the oracle")]
 mod oracle;
+mod strangers;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use nebula_multiplayer::auth::ConnectToken;
 use nebula_multiplayer::transport::Lane;
 use nebula_multiplayer::transport::sim::Random;
 use oracle::run::Simulation;
@@ -57,26 +60,53 @@ fn session_ops_corpus_is_clean() {
 }
 
 #[test]
+fn frame_decode_corpus_is_clean() {
+    replay("frame_decode", strangers::frames::frame_decode);
+}
+
+#[test]
+fn token_parse_corpus_is_clean() {
+    replay("token_parse", strangers::tokens::token_parse);
+}
+
+#[test]
+fn client_messages_corpus_is_clean() {
+    replay("client_messages", strangers::conversation::client_messages);
+}
+
+#[test]
 fn odd_inputs_are_clean() {
-    oracle::fuzz::decode(&[]);
     oracle::fuzz::session_ops(&[]);
-    for byte in 0..=255 {
-        oracle::fuzz::decode(&[byte; 40]);
+    let targets = [
+        oracle::fuzz::decode,
+        strangers::frames::frame_decode,
+        strangers::tokens::token_parse,
+        strangers::conversation::client_messages,
+    ];
+    for target in targets {
+        target(&[]);
+        for byte in 0..=255 {
+            target(&[byte; 40]);
+        }
     }
 }
 
-/// Writes packets of a real run as the corpus of `decode`, and lists of operations as that of
-/// `session_ops`, if `NEBULA_WRITE_CORPORA` is set: do so when the wire format changes.
+fn write(target: &str, number: usize, data: &[u8]) {
+    let dir = corpus(target);
+    std::fs::create_dir_all(&dir).expect("writable");
+    std::fs::write(dir.join(format!("seed-{number:03}")), data).expect("writable");
+}
+
+/// Writes packets of a real run as the corpora of `decode` and `frame_decode`, tokens as that of
+/// `token_parse`, and lists of operations as those of `session_ops` and `client_messages`, if
+/// `NEBULA_WRITE_CORPORA` is set: do so when the wire format changes.
 #[test]
 fn write_corpora() {
     if std::env::var_os("NEBULA_WRITE_CORPORA").is_none() {
         return;
     }
-    let write = |target: &str, number: usize, data: &[u8]| {
-        let dir = corpus(target);
-        std::fs::create_dir_all(&dir).expect("writable");
-        std::fs::write(dir.join(format!("seed-{number:03}")), data).expect("writable");
-    };
+    write_tokens();
+    write_conversations();
     let mut random = Random::new(1);
     for number in 0..40 {
         let mut ops: Vec<u8> = random.word().to_le_bytes()[..2].to_vec();
@@ -99,6 +129,15 @@ fn write_corpora() {
             inputs[list].push(sent.bytes.to_vec());
         });
     }
+    let streams = [(0, &inputs[0]), (1, &inputs[2])];
+    for (from, pieces) in streams {
+        for (number, pieces) in pieces.chunks(2).take(16).enumerate() {
+            let mut data = vec![from, 40];
+            data.extend(pieces.concat());
+            data.truncate(3_000);
+            write("frame_decode", 100 * usize::from(from) + number, &data);
+        }
+    }
     let selectors = [[2, 3], [4, 4], [5, 6], [7, 7]];
     let mut number = 0;
     for (list, selectors) in inputs.iter().zip(selectors) {
@@ -112,5 +151,46 @@ fn write_corpora() {
             write("decode", number, &data);
             number += 1;
         }
+    }
+}
+
+fn write_tokens() {
+    let servers = ["192.0.2.1:4433", "[2001:db8::1]:1", "192.0.2.2:4433"];
+    let servers: Vec<SocketAddr> = servers.map(|at| at.parse().expect("an address")).to_vec();
+    for number in 0..12 {
+        let token = ConnectToken {
+            client: [1, 42, u64::MAX][number % 3],
+            expires_ms: [0, 20_000, 31_000, u64::MAX][number % 4],
+            servers: servers[..1 + number % 3].to_vec(),
+        };
+        let plain = strangers::tokens::written(&token);
+        let nonce = [u8::try_from(number).expect("small"); 24];
+        let mut inside = vec![1];
+        inside.extend(nonce);
+        inside.extend(10_000_u16.to_le_bytes());
+        inside.extend(&plain);
+        write("token_parse", number, &inside);
+        // One that is over, with its seal.
+        let mut whole = vec![0];
+        let over = ConnectToken {
+            expires_ms: 9_999,
+            ..token
+        };
+        let plain = strangers::tokens::written(&over);
+        whole.extend(strangers::tokens::seal(nonce, &plain));
+        write("token_parse", 100 + number, &whole);
+    }
+}
+
+fn write_conversations() {
+    let mut random = Random::new(2);
+    for number in 0..40_usize {
+        let mut data = vec![u8::try_from(number).expect("small")];
+        for _ in 0..24 {
+            let [op, len, ..] = random.word().to_le_bytes();
+            data.extend([op, len % 12]);
+            data.extend((0..2 * usize::from(len % 12)).map(|_| random.word().to_le_bytes()[0] % 5));
+        }
+        write("client_messages", number, &data);
     }
 }

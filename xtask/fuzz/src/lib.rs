@@ -11,6 +11,10 @@ mod common;
 #[path = "../../../nebula-multiplayer/tests/oracle/mod.rs"]
 mod oracle;
 
+#[allow(dead_code, reason = "the plain tests use the rest")]
+#[path = "../../../nebula-multiplayer/tests/strangers/mod.rs"]
+mod strangers;
+
 mod mutate;
 
 pub use mutate::{Mutator, fingerprint};
@@ -23,6 +27,9 @@ pub const TARGETS: &[Target] = &[
     ("index_ops", index_ops),
     ("decode", decode),
     ("session_ops", session_ops),
+    ("frame_decode", frame_decode),
+    ("client_messages", client_messages),
+    ("token_parse", token_parse),
 ];
 
 /// Reads the bytes as operations and runs them on every index, each checked against the slow twin.
@@ -38,4 +45,19 @@ pub fn decode(data: &[u8]) {
 /// Reads the bytes as what happens to a server and its clients, checked by the oracle throughout.
 pub fn session_ops(data: &[u8]) {
     oracle::fuzz::session_ops(data);
+}
+
+/// Reads the bytes as a stream of frames, cut into pieces.
+pub fn frame_decode(data: &[u8]) {
+    strangers::frames::frame_decode(data);
+}
+
+/// Reads the bytes as what one client does to a server that has another.
+pub fn client_messages(data: &[u8]) {
+    strangers::conversation::client_messages(data);
+}
+
+/// Reads the bytes as connect tokens.
+pub fn token_parse(data: &[u8]) {
+    strangers::tokens::token_parse(data);
 }
