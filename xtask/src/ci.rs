@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::run::{LIBRARIES, answers, cargo, cargo_beside, root, run};
-use crate::{consumers, demo, docs, sim, tidy};
+use crate::{consumers, demo, docs, load, sim, tidy};
 
 /// The README's test command, run by CI exactly as it stands there.
 pub(crate) const TEST_COMMAND: &str = "cargo test --workspace";
@@ -95,6 +95,11 @@ const CHECKS: &[Check] = &[
     Check {
         name: "demo",
         run: || outcome(demo::readme_command(&root(), &[])),
+    },
+    Check {
+        // After the demo, which builds most of it.
+        name: "load",
+        run: || outcome(load::load_in_ci()),
     },
     Check {
         name: "feature powerset",
@@ -282,7 +287,8 @@ fn peers_manifest() -> PathBuf {
 }
 
 fn side_manifests() -> Vec<PathBuf> {
-    [root().join("xtask/fuzz/Cargo.toml"), peers_manifest()]
+    let fuzz = root().join("xtask/fuzz/Cargo.toml");
+    [fuzz, load::manifest(), peers_manifest()]
         .into_iter()
         .filter(|manifest| manifest.is_file())
         .collect()

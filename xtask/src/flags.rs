@@ -20,7 +20,9 @@ cargo xtask fuzz TARGET [--seconds N | --runs N]
 cargo xtask sim [--link session|quic] [--seeds N | --seed S]
                                     servers and clients under seeded faults, checked every tick;
                                     --link quic: over QUIC endpoints on a simulated network
-cargo xtask load                    not built yet
+cargo xtask load --clients C --entities E --seconds S [--hostile H] [--check]
+                                    a server and a swarm in processes of their own, over QUIC; with
+                                    hostile clients in every other of four runs; --check: speed counts too
 cargo xtask demo --shots DIR        a picture of every scenario of the demo
 ";
 
@@ -66,6 +68,9 @@ pub(crate) enum Job {
     Sim {
         link: Link,
         seeds: Seeds,
+    },
+    Load {
+        flags: Vec<String>,
     },
     Demo {
         shots: String,
@@ -156,9 +161,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
         "fuzz" => fuzz(rest),
         "sim" => sim(rest),
         "demo" => demo(rest),
-        "load" => Ok(Job::NotBuilt {
-            what: "cargo xtask load".to_owned(),
-        }),
+        "load" => load(rest),
         other => Err(unknown("job", other, &JOBS)),
     }
 }
@@ -245,6 +248,38 @@ fn sim(words: &[String]) -> Result<Job, String> {
     }
     let seeds = seeds.unwrap_or(Seeds::First(100));
     Ok(Job::Sim { link, seeds })
+}
+
+fn load(words: &[String]) -> Result<Job, String> {
+    let mut missing_flags = vec!["--clients", "--entities", "--seconds"];
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--clients" | "--entities" | "--seconds" | "--hostile" => {
+                number(word, rest.next())?;
+                missing_flags.retain(|flag| flag != word);
+            }
+            "--check" => {}
+            other => {
+                let allowed = [
+                    "--clients C",
+                    "--entities E",
+                    "--seconds S",
+                    "--hostile H",
+                    "--check",
+                ];
+                return Err(unknown("flag of load", other, &allowed));
+            }
+        }
+    }
+    if let Some(flag) = missing_flags.first() {
+        return Err(format!(
+            "load needs {flag}, for example: --clients 300 --entities 50000 --seconds 120"
+        ));
+    }
+    Ok(Job::Load {
+        flags: words.to_vec(),
+    })
 }
 
 fn demo(words: &[String]) -> Result<Job, String> {
@@ -355,6 +390,19 @@ mod tests {
     }
 
     #[test]
+    fn a_load_names_its_size() {
+        let line = "load --clients 4 --entities 500 --seconds 3 --hostile 2 --check";
+        let Ok(Job::Load { flags }) = parse_line(line) else {
+            panic!("not a load");
+        };
+        assert_eq!(format!("load {}", flags.join(" ")), line);
+        let problem = |line: &str| parse_line(line).expect_err("must fail");
+        assert!(problem("load --clients 4 --seconds 3").starts_with("load needs --entities"));
+        assert!(problem("load --clients few").contains("not `few`"));
+        assert!(problem("load --swarm 4").starts_with("unknown flag of load"));
+    }
+
+    #[test]
     fn fuzz_limits_are_numbers() {
         let fuzz = |limit| {
             Ok(Job::Fuzz {
@@ -392,12 +440,8 @@ mod tests {
 
     #[test]
     fn unbuilt_names_say_so() {
-        for line in ["load --clients 3", "bench bandwidth"] {
-            assert!(
-                matches!(parse_line(line), Ok(Job::NotBuilt { .. })),
-                "{line}"
-            );
-        }
+        let job = parse_line("bench bandwidth");
+        assert!(matches!(job, Ok(Job::NotBuilt { .. })), "{job:?}");
     }
 
     #[test]

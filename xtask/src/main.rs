@@ -9,6 +9,7 @@ mod docs;
 mod flags;
 mod fresh;
 mod fuzz;
+mod load;
 mod run;
 mod sim;
 mod tidy;
@@ -50,6 +51,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Bench { name, flags } => bench::bench(name, &flags)?,
         Job::Fuzz { target, limit } => fuzz::fuzz(target, limit)?,
         Job::Sim { link, seeds } => sim::sim(link, seeds)?,
+        Job::Load { flags } => load::load(&flags)?,
         Job::Demo { shots } => demo::shots(&shots)?,
         Job::NotBuilt { what } => {
             eprintln!("not built yet: {what}");

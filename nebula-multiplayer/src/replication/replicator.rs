@@ -122,6 +122,12 @@ impl Replicator {
             self.shared.unsubscribe(store, subscriber);
         }
         self.free.push(number);
+        self.shared.shrink();
+        self.moved.shrink_to(self.shared.stores.len());
+        if self.by_client.is_empty() {
+            (self.viewers, self.free) = (Vec::new(), Vec::new());
+            self.changed = Vec::new();
+        }
     }
 
     /// Says which entity is the client's own.
@@ -261,6 +267,12 @@ impl Replicator {
     #[cfg(test)]
     pub(crate) fn stored(&self) -> usize {
         self.shared.stored()
+    }
+
+    /// Returns for how many entities memory is kept.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.shared.stores.capacity()
     }
 
     /// Lets everything pass the gate, to show that a leak is caught.

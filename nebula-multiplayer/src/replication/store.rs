@@ -20,6 +20,12 @@ const JUMP_MM: u128 = 1 << 26;
 /// No store.
 const NONE: u32 = u32::MAX;
 
+/// The id of a store that is free. The generation after the last one ever: no id that is alive.
+const NOBODY: NetworkId = NetworkId::new(u32::MAX, u32::MAX);
+
+/// Stores whose memory is kept for whoever comes next.
+const KEPT_STORES: usize = 16;
+
 /// Somebody who sees an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Subscriber {
@@ -237,14 +243,33 @@ impl Shared {
         if *leads_here == place {
             *leads_here = NONE;
         }
-        // The generation after the last one ever: matches no id that is alive.
-        store.id = NetworkId::new(u32::MAX, u32::MAX);
+        store.id = NOBODY;
         store.position = None;
         store.encoded.clear();
         self.free.push(place);
         for entity in referred {
             self.forget_holder(entity, id);
         }
+    }
+
+    /// Gives memory back once three quarters of the stores are nobody's: those at the end.
+    ///
+    /// Every entity that is seen has a store of some 500 bytes, so a server that was full would keep
+    /// tens of megabytes for nobody.
+    pub(crate) fn shrink(&mut self) {
+        if self.stores.capacity() < KEPT_STORES || self.free.len() / 3 < self.stores.len() / 4 {
+            return;
+        }
+        let is_free = |store: &Store| store.id == NOBODY;
+        let used = self.stores.iter().rposition(|store| !is_free(store));
+        self.stores.truncate(used.map_or(0, |last| last + 1));
+        self.stores.shrink_to(KEPT_STORES);
+        let len = self.stores.len();
+        if len == 0 {
+            self.places = Vec::new();
+        }
+        self.free.retain(|place| table_index(*place) < len);
+        self.free.shrink_to(KEPT_STORES);
     }
 
     fn forget_holder(&mut self, entity: Entity, id: NetworkId) {

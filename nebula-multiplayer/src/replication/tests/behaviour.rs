@@ -278,6 +278,28 @@ fn who_returns_late_is_sent_in_full() {
 }
 
 #[test]
+fn memory_of_a_client_that_is_gone_is_given_back() {
+    let mut h = Harness::new(1, 2);
+    h.look(0, FAR, 5_000);
+    h.look(1, FAR, 1);
+    let seen = h.world.spawn((Replicate, near(0), Health(1))).id();
+    h.steps(2);
+    for mm in 1..=500 {
+        h.world.spawn((Replicate, near(mm * 5 + 5), Health(1)));
+    }
+    h.steps(20);
+    assert_eq!(h.replicator.stored(), 501);
+    let gone = h.clients.remove(0);
+    h.interest.remove_client(gone.id);
+    h.replicator.remove_client(gone.id);
+    assert_eq!(h.replicator.stored(), 1);
+    assert!(h.replicator.kept() <= 16, "{}", h.replicator.kept());
+    h.world.get_mut::<Health>(seen).unwrap().0 = 2;
+    h.steps(4);
+    h.check_equal();
+}
+
+#[test]
 fn a_client_without_kept_state_asks() {
     let mut h = one();
     h.clients[0].mirror = crate::mirror::Mirror::new(
