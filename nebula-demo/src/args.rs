@@ -1,6 +1,6 @@
 //! The command line: what may be asked, and a sentence for everything else.
 
-mod net;
+mod online;
 
 use core::fmt;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::Scenario;
 
-pub use net::{ClientOptions, ServerOptions};
+pub use online::{ClientOptions, ServerOptions};
 
 /// The most ticks one run takes: some 14 hours of the world's time.
 pub const TICKS_MAX: u64 = 1_000_000;
@@ -148,7 +148,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageE
     let mut reader = Reader::default();
     let mut args = args.into_iter().peekable();
     if let Some(side) = args.next_if(|arg| arg == "server" || arg == "client") {
-        return net::parse(side == "server", args);
+        return online::parse(side == "server", args);
     }
     while let Some(arg) = args.next() {
         let arg = text(arg)?;

@@ -5,11 +5,11 @@
 //! and by asking everyone, and a server that tells its clients of it over links in virtual time.
 //!
 //! Reading order: [`args`] (what may be asked), [`scenario`] (the worlds to show), [`world`] (what
-//! moves and what is counted), [`network`] (the server and clients around it, in this process),
+//! moves and what is counted), [`in_process`] (the server and clients around it),
 //! [`show`] (the two together), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
 //! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] (the panels), [`canvas`]
 //! and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
-//! without one). For two terminals: [`net`], a server and its clients on a real network.
+//! without one). For two terminals: [`online`], a server and its clients on a real network.
 
 pub mod app;
 pub mod args;
@@ -18,11 +18,11 @@ pub mod canvas;
 pub mod display;
 pub mod headless;
 pub mod hud;
+pub mod in_process;
 pub mod lossy;
 pub mod marks;
-pub mod net;
-pub mod network;
 pub mod offscreen;
+pub mod online;
 pub mod palette;
 pub mod png;
 pub mod raster;
@@ -73,8 +73,8 @@ pub fn run(
             offscreen::screenshot(&options, &file).map(headless::Verdict::exit_status)
         }
         Ok(Command::Shots(options, folder)) => offscreen::shots(&options, &folder, out),
-        Ok(Command::Server(options)) => net::serve(&options, out).map(|()| EXIT_OK),
-        Ok(Command::Client(options)) => net::visit(&options, out).map(|()| EXIT_OK),
+        Ok(Command::Server(options)) => online::serve(&options, out).map(|()| EXIT_OK),
+        Ok(Command::Client(options)) => online::visit(&options, out).map(|()| EXIT_OK),
         Ok(Command::BenchFrames) => offscreen::bench_frames(out).map(|()| EXIT_OK),
         Err(usage) => {
             // The message is all we have to say; when even that cannot be written, the status tells.

@@ -4,7 +4,7 @@ use nebula_coords::SpatialIndex;
 use nebula_math::WorldPosition;
 
 use crate::World;
-use crate::network::Conditions;
+use crate::in_process::Conditions;
 use crate::rng::Rng;
 use crate::show::Show;
 use crate::world::{

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nebula_math::WorldPosition;
 
-use crate::network::Network;
+use crate::in_process::Network;
 use crate::world::Extra;
 use crate::{Reading, Scenario, World};
 

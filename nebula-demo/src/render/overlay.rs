@@ -5,7 +5,7 @@ use nebula_math::{Aabb128, WorldPosition};
 use super::View;
 use crate::camera::Camera;
 use crate::canvas::{Canvas, Stamp};
-use crate::network::Sight;
+use crate::in_process::Sight;
 use crate::{lossy, palette};
 
 /// The width of a sector.

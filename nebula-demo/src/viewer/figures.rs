@@ -6,7 +6,7 @@ use std::time::Duration;
 use nebula_coords::SectorCoord;
 use nebula_math::WorldPosition;
 
-use crate::network::{Badge, Differences};
+use crate::in_process::{Badge, Differences};
 use crate::world::{Extra, Seen};
 use crate::{Reading, Scenario, Show};
 

@@ -7,7 +7,7 @@ use nebula_multiplayer::transport::sim::Faults;
 /// How the links and the server are set.
 ///
 /// ```
-/// use nebula_demo::network::Conditions;
+/// use nebula_demo::in_process::Conditions;
 ///
 /// let bad = Conditions { loss_percent: 20, ..Conditions::USUAL };
 /// assert_eq!(bad.faults().drop, 2_000); // in parts of 10,000

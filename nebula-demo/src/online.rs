@@ -32,7 +32,7 @@ impl core::fmt::Display for Kind {
 /// Returns what the demo's server and clients speak.
 ///
 /// ```
-/// assert!(nebula_demo::net::protocol().check().is_ok());
+/// assert!(nebula_demo::online::protocol().check().is_ok());
 /// ```
 #[must_use]
 pub fn protocol() -> Protocol {
