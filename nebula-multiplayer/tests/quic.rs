@@ -13,7 +13,7 @@ use nebula_multiplayer::input::MoveIntent;
 use nebula_multiplayer::interest::InterestArea;
 use nebula_multiplayer::transport::quic::{
     self, CertificateSource, LinkError, LinkState, QuicClient, QuicClientSettings, QuicServer,
-    QuicSettings, Trust,
+    QuicSettings, Stop, Trust,
 };
 use nebula_multiplayer::{Client, ClientId, ClientSettings, Protocol, Server, ServerSettings};
 
@@ -148,6 +148,23 @@ fn a_client_that_was_killed_joins_anew() {
     assert_eq!(host.last_connected(1), Some(false), "with full state");
     assert_eq!(again.client.id(), Some(ClientId::new(1)), "the same client");
     assert_eq!((host.server.held(), host.players.len()), (1, 1));
+}
+
+#[test]
+fn whoever_leaves_and_is_gone_at_once_is_not_waited_for() {
+    let mut host = Host::new();
+    let mut guests: Vec<_> = (1..=6).map(|who| Guest::new(&host, who)).collect();
+    join(&mut host, &mut guests.iter_mut().collect::<Vec<_>>());
+    for mut guest in guests {
+        Stop::default().on_client_signals(&guest.link).unwrap();
+        guest.link.leave(&mut guest.client);
+    }
+    let start = std::time::Instant::now();
+    until(&mut host, &mut [], "all are gone", |host, _| {
+        host.server.held() == 0
+    });
+    // A client that did not say goodbye is kept for ten seconds at least.
+    assert!(start.elapsed() < Duration::from_secs(5), "they were heard");
 }
 
 #[test]

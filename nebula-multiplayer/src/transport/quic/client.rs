@@ -309,15 +309,38 @@ impl QuicClient {
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }
+
+    /// Returns what waits for a signal.
+    pub(super) const fn handle(&self) -> &Handle {
+        &self.handle
+    }
 }
 
 impl Drop for QuicClient {
     fn drop(&mut self) {
-        self.endpoint.close(0_u32.into(), b"left");
+        let left = matches!(
+            &self.state,
+            State::Down(LinkError::Session(Disconnect::Left))
+        );
+        // Whoever left has said goodbye, and the link ends by itself once that is out.
+        if !left {
+            self.endpoint.close(0_u32.into(), b"left");
+        }
         if let Some(runtime) = self.runtime.take() {
-            // Long enough for the closing to get out, and to be unnoticed.
+            let wait = if left {
+                self.settings.limits.close_ms.into()
+            } else {
+                20 // Long enough for the closing to get out, and to be unnoticed.
+            };
+            // A runtime that is shut down drops its tasks, so the end is waited for before.
+            let (sender, over) = std::sync::mpsc::channel();
             let endpoint = self.endpoint.clone();
-            runtime.spawn(async move { endpoint.wait_idle().await });
+            runtime.spawn(async move {
+                endpoint.wait_idle().await;
+                // Nobody listens when it took too long.
+                let _ = sender.send(());
+            });
+            let _ = over.recv_timeout(Duration::from_millis(wait));
             runtime.shutdown_timeout(Duration::from_millis(20));
         }
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bevy_ecs::world::World;
+use tokio::runtime::Handle;
 
-use super::{QuicServer, TransportStats};
+use super::{QuicClient, QuicServer, TransportStats};
 use crate::Server;
 
 /// Ends a running server, from anywhere.
@@ -41,13 +42,26 @@ impl Stop {
     /// # Errors
     /// If the system does not let us listen for them.
     pub fn on_signals(&self, net: &QuicServer) -> io::Result<()> {
-        let _entered = net.handle().enter();
+        self.listen(net.handle())
+    }
+
+    /// Does as [`on_signals`](Self::on_signals) for a client, whose loop asks
+    /// [`is_stopped`](Self::is_stopped) and then leaves.
+    ///
+    /// # Errors
+    /// If the system does not let us listen for them.
+    pub fn on_client_signals(&self, link: &QuicClient) -> io::Result<()> {
+        self.listen(link.handle())
+    }
+
+    fn listen(&self, handle: &Handle) -> io::Result<()> {
+        let _entered = handle.enter();
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
                 let (mut signal, stop) = (signal(kind)?, self.clone());
-                net.handle().spawn(async move {
+                handle.spawn(async move {
                     signal.recv().await;
                     stop.stop();
                 });
@@ -56,7 +70,7 @@ impl Stop {
         #[cfg(not(unix))]
         {
             let stop = self.clone();
-            net.handle().spawn(async move {
+            handle.spawn(async move {
                 if tokio::signal::ctrl_c().await.is_ok() {
                     stop.stop();
                 }
