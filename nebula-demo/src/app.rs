@@ -1,26 +1,26 @@
-//! The window: events in, frames out. All that is worth testing lives in [`Viewer`].
+//! The window: events in, frames out. What it shows is a [`Scene`], and all that is worth testing lives
+//! there.
 
-use std::io::Write;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use egui::{PlatformOutput, RawInput};
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
 use winit::window::{Window, WindowId};
 
-use crate::args::{Limit, Options};
 use crate::canvas::Canvas;
 use crate::display::Display;
-use crate::headless::{Verdict, title, yes};
-use crate::viewer::{Frame, Viewer};
-use crate::{EXIT_OK, Reading, Show};
 
+mod scenario;
 mod start;
+
+pub use scenario::run;
 
 /// The size of a new window.
 const SIZE: (u32, u32) = (1_280, 720);
@@ -38,38 +38,54 @@ pub enum Failure {
     Broken(anyhow::Error),
 }
 
-/// Shows a world in a window until it is closed or a limit is reached, and returns the exit status.
+/// What a window shows.
+pub trait Scene {
+    /// Returns the panel library's context, which the window feeds with events.
+    fn context(&self) -> &egui::Context;
+
+    /// Takes input, goes on by the real time that passed, and paints everything. The second part is
+    /// for the window: cursor shape and the like.
+    ///
+    /// # Errors
+    /// If the window must close because the scene cannot go on.
+    fn frame(
+        &mut self,
+        input: RawInput,
+        elapsed: Duration,
+        canvas: &mut Canvas<'_>,
+    ) -> anyhow::Result<(Wish, PlatformOutput)>;
+}
+
+/// What a frame asks of its window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// The title.
+    pub title: String,
+    /// Whether the title must be right at once: otherwise it changes a few times a second.
+    pub at_once: bool,
+    /// Whether the window closes.
+    pub close: bool,
+}
+
+/// Shows a scene in a window until it is closed.
 ///
 /// # Errors
 /// [`Failure::NoWindow`] when nothing was ever shown, [`Failure::Broken`] for everything later.
-pub fn run(options: &Options, display: Display, out: &mut dyn Write) -> Result<u8, Failure> {
+pub fn show(scene: &mut dyn Scene, display: Display) -> Result<(), Failure> {
     let mut app = App {
-        show: Some(options.scenario.show(options.seed)),
-        limit: options.limit,
+        scene,
         screen: None,
         failure: None,
-        last_reading: Reading::default(),
-        out,
         quiet_panics: None,
     };
     start::run(&mut app, display)?;
-    if let Some(failure) = app.failure.take() {
-        return Err(failure);
-    }
-    app.log("Closed").map_err(Failure::Broken)?;
-    // The clients get the time to catch up that a closed window would take from them.
-    let verdict = app.screen.as_mut().map(|screen| screen.viewer.verdict());
-    Ok(verdict.map_or(EXIT_OK, Verdict::exit_status))
+    app.failure.take().map_or(Ok(()), Err)
 }
 
 struct App<'a> {
-    /// The scenario, until a window takes it.
-    show: Option<Show>,
-    limit: Limit,
+    scene: &'a mut dyn Scene,
     screen: Option<Screen>,
     failure: Option<Failure>,
-    last_reading: Reading,
-    out: &'a mut dyn Write,
     /// While true, panics are not printed: set until the first frame is on the screen.
     quiet_panics: Option<Arc<AtomicBool>>,
 }
@@ -79,19 +95,16 @@ struct Screen {
     window: Rc<Window>,
     surface: softbuffer::Surface<Rc<Window>, Rc<Window>>,
     input: egui_winit::State,
-    viewer: Viewer,
-    opened: Instant,
     last_frame: Instant,
     titled: (Instant, String),
     shown: bool,
 }
 
 impl Screen {
-    fn open(event_loop: &ActiveEventLoop, show: Show, limit: Limit) -> Result<Self, String> {
-        let viewer = Viewer::new(show, limit);
+    fn open(event_loop: &ActiveEventLoop, context: &egui::Context) -> Result<Self, String> {
         let (width, height) = SIZE;
         let attributes = Window::default_attributes()
-            .with_title(title(0))
+            .with_title("Nebula")
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(480, 320));
         let window = event_loop
@@ -102,7 +115,7 @@ impl Screen {
             .and_then(|context| softbuffer::Surface::new(&context, Rc::clone(&window)))
             .map_err(|e| format!("the display gives no pixel buffer ({e})"))?;
         let input = egui_winit::State::new(
-            viewer.context().clone(),
+            context.clone(),
             egui::ViewportId::ROOT,
             &*window,
             None,
@@ -114,16 +127,14 @@ impl Screen {
             window,
             surface,
             input,
-            viewer,
-            opened: now,
             last_frame: now,
             titled: (now, String::new()),
             shown: false,
         })
     }
 
-    /// Paints one frame; `None` while the window has no size.
-    fn redraw(&mut self) -> anyhow::Result<Option<Frame>> {
+    /// Paints one frame and returns whether the window closes; `None` while it has no size.
+    fn redraw(&mut self, scene: &mut dyn Scene) -> anyhow::Result<Option<bool>> {
         let size = self.window.inner_size();
         let (Some(width), Some(height)) =
             (NonZeroU32::new(size.width), NonZeroU32::new(size.height))
@@ -138,21 +149,21 @@ impl Screen {
         let elapsed = self.last_frame.elapsed();
         self.last_frame = Instant::now();
         let input = self.input.take_egui_input(&self.window);
-        let (frame, platform) = self.viewer.frame(input, elapsed, &mut canvas);
+        let (wish, platform) = scene.frame(input, elapsed, &mut canvas)?;
         self.input.handle_platform_output(&self.window, platform);
         self.window.pre_present_notify();
         buffer.present().map_err(broken)?;
         self.shown = true;
-        self.set_title(&frame);
-        Ok(Some(frame))
+        let close = wish.close;
+        self.set_title(wish);
+        Ok(Some(close))
     }
 
-    fn set_title(&mut self, frame: &Frame) {
-        let words = title(frame.reading.index);
+    fn set_title(&mut self, wish: Wish) {
         let due = self.titled.0.elapsed() >= TITLE || self.titled.1.is_empty();
-        if words != self.titled.1 && (due || frame.reached_limit) {
-            self.window.set_title(&words);
-            self.titled = (Instant::now(), words);
+        if wish.title != self.titled.1 && (due || wish.at_once) {
+            self.window.set_title(&wish.title);
+            self.titled = (Instant::now(), wish.title);
         }
     }
 }
@@ -171,42 +182,17 @@ impl App<'_> {
         let Some(screen) = &mut self.screen else {
             return;
         };
-        let frame = match screen.redraw() {
-            Ok(Some(frame)) => frame,
+        let close = match screen.redraw(self.scene) {
+            Ok(Some(close)) => close,
             Ok(None) => return,
             Err(error) => return self.fail(event_loop, error),
         };
         if let Some(quiet) = self.quiet_panics.take() {
             quiet.store(false, Ordering::Relaxed);
         }
-        self.last_reading = frame.reading;
-        let late =
-            matches!(self.limit, Limit::Seconds(n) if screen.opened.elapsed().as_secs() >= n);
-        let hold = matches!(self.limit, Limit::Ticks { hold: true, .. });
-        if frame.reached_limit
-            && hold
-            && let Err(error) = self.log("Holding")
-        {
-            return self.fail(event_loop, error);
-        }
-        if frame.quit || late || (frame.reached_limit && !hold) {
+        if close {
             event_loop.exit();
         }
-    }
-
-    /// Logs both counts of the last frame.
-    fn log(&mut self, what: &str) -> anyhow::Result<()> {
-        let reading = &self.last_reading;
-        writeln!(
-            self.out,
-            "{what} at tick {}: index {}, brute force {}, identical: {}",
-            reading.tick,
-            reading.index,
-            reading.brute_force,
-            yes(reading.identical),
-        )?;
-        self.out.flush()?;
-        Ok(())
     }
 
     fn fail(&mut self, event_loop: &ActiveEventLoop, error: anyhow::Error) {
@@ -221,10 +207,10 @@ impl App<'_> {
 
 impl ApplicationHandler for App<'_> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(show) = self.show.take() else {
+        if self.screen.is_some() {
             return;
-        };
-        match Screen::open(event_loop, show, self.limit) {
+        }
+        match Screen::open(event_loop, self.scene.context()) {
             Ok(screen) => {
                 screen.window.request_redraw();
                 self.screen = Some(screen);

@@ -29,7 +29,7 @@ within 100 m of a player; brute force checks the answer, millimetre by millimetr
   nebula-demo --shots DIR              a picture of every scenario
   nebula-demo bench-frames             how long a frame takes at 1,000 to 100,000 entities
   nebula-demo server --listen ADDR     a server on the network: 500 creatures that walk about
-  nebula-demo client --connect ADDR    a player there, in text: who enters and who leaves
+  nebula-demo client --connect ADDR    a player there: who enters and who leaves
 
 In the window: drag and wheel move the map, W A S D walks, Space pauses, N steps, H shows all keys.
 
@@ -51,6 +51,8 @@ Options of server and client
   --connect ADDR    the server's address; --pin is needed unless it is on this machine
   --pin HEX         the fingerprint of the server's certificate, as the server prints it
   --account N       who the player is (default: someone new); a player who comes back goes on
+  --headless        stay in the terminal
+  --still           of a server: the creatures stand, so that counts can be compared
   --seconds N       stop after N seconds (default: when told to)
 
 Exit status: 0 all answers agreed, 1 the index and the brute force differed or a client's world
@@ -187,8 +189,8 @@ impl Reader {
         attached: Option<String>,
         rest: &mut impl Iterator<Item = OsString>,
     ) -> Result<(), UsageError> {
-        if self.seen.iter().any(|s| s == flag) {
-            return Err(UsageError(format!("{flag} is given twice; once is enough")));
+        if self.has(flag) {
+            return Err(twice(flag));
         }
         self.seen.push(flag.to_owned());
         let switch = match flag {
@@ -229,6 +231,40 @@ impl Reader {
         Ok(())
     }
 
+    /// Refuses flags that would be ignored beside others.
+    fn check_company(&self) -> Result<(), UsageError> {
+        if self.screenshot.is_some() && self.shots.is_some() {
+            return Err(UsageError(
+                "--screenshot draws one scenario and --shots all; give one of them".to_owned(),
+            ));
+        }
+        let picture = ["--seed", "--ticks", "--scenario"];
+        let companions: [(&str, &[&str]); 2] =
+            [("--screenshot", &picture), ("--shots", &picture[..2])];
+        for (flag, allowed) in companions {
+            let stray = |other: &&String| *other != flag && !allowed.contains(&other.as_str());
+            if self.has(flag)
+                && let Some(stray) = self.seen.iter().find(stray)
+            {
+                return Err(UsageError(format!(
+                    "{stray} means nothing beside {flag}; allowed there: {}",
+                    allowed.join(", ")
+                )));
+            }
+        }
+        let terminal = ["--headless", "--json"].into_iter().find(|f| self.has(f));
+        match terminal {
+            Some(terminal) if self.hold => Err(UsageError(format!(
+                "--hold keeps a window open and {terminal} opens none; give one of them"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.seen.iter().any(|seen| seen == flag)
+    }
+
     fn finish(self) -> Result<Command, UsageError> {
         if self.bench_frames {
             return if self.seen.len() == 1 {
@@ -239,6 +275,7 @@ impl Reader {
                 ))
             };
         }
+        self.check_company()?;
         let limit = match (self.ticks, self.seconds) {
             (Some(_), Some(_)) => {
                 return Err(UsageError(
@@ -265,15 +302,16 @@ impl Reader {
             limit,
             json: self.json,
         };
-        match (self.screenshot, self.shots) {
-            (Some(_), Some(_)) => Err(UsageError(
-                "--screenshot draws one scenario and --shots all; give one of them".to_owned(),
-            )),
-            (Some(file), None) => Ok(Command::Screenshot(options, file)),
-            (None, Some(folder)) => Ok(Command::Shots(options, folder)),
-            (None, None) => Ok(Command::Run(options)),
-        }
+        Ok(match (self.screenshot, self.shots) {
+            (Some(file), _) => Command::Screenshot(options, file),
+            (None, Some(folder)) => Command::Shots(options, folder),
+            (None, None) => Command::Run(options),
+        })
     }
+}
+
+fn twice(flag: &str) -> UsageError {
+    UsageError(format!("{flag} is given twice; once is enough"))
 }
 
 fn text(arg: OsString) -> Result<String, UsageError> {

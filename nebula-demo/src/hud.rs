@@ -8,15 +8,15 @@ use crate::{Scenario, Show, lossy};
 
 mod chosen;
 mod clients;
-mod counts;
+pub(crate) mod counts;
 mod help;
-mod input;
-mod labels;
-mod plots;
+pub(crate) mod input;
+pub(crate) mod labels;
+pub(crate) mod plots;
 mod sliders;
 
 /// How wide the panels are, in points.
-const PANEL_WIDTH: f32 = 292.0;
+pub(crate) const PANEL_WIDTH: f32 = 292.0;
 
 /// What the user has set, and what they asked for in this frame.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ pub fn show(ui: &mut Ui, controls: &mut Controls, figures: &Figures) {
     }
 }
 
-fn panel(ui: &Ui, name: &str, at: egui::Pos2, content: impl FnOnce(&mut Ui)) {
+pub(crate) fn panel(ui: &Ui, name: &str, at: egui::Pos2, content: impl FnOnce(&mut Ui)) {
     let frame = egui::Frame::new()
         .fill(plate())
         .stroke(Stroke::new(1.0, color32(palette::GRID)))
@@ -200,12 +200,12 @@ fn buttons(ui: &mut Ui, controls: &mut Controls) {
     });
 }
 
-fn quiet(text: impl Into<String>) -> RichText {
+pub(crate) fn quiet(text: impl Into<String>) -> RichText {
     RichText::new(text).color(color32(palette::QUIET))
 }
 
 /// Writes on the map, over a plate that keeps the words readable on top of dots.
-fn text(ui: &Ui, at: egui::Pos2, anchor: Align2, words: String, color: palette::Rgb) {
+pub(crate) fn text(ui: &Ui, at: egui::Pos2, anchor: Align2, words: String, color: palette::Rgb) {
     let font = egui::FontId::proportional(13.0);
     let layout = ui.painter().layout_no_wrap(words, font, color32(color));
     let rect = anchor.anchor_size(at, layout.size());
@@ -220,6 +220,6 @@ fn plate() -> Color32 {
 }
 
 /// Screen points are small numbers: an `f32` holds them.
-fn point(v: f64) -> f32 {
+pub(crate) fn point(v: f64) -> f32 {
     lossy::f32_from_f64(v)
 }

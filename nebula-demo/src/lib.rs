@@ -7,8 +7,8 @@
 //! Reading order: [`args`] (what may be asked), [`scenario`] (the worlds to show), [`world`] (what
 //! moves and what is counted), [`in_process`] (the server and clients around it),
 //! [`show`] (the two together), [`headless`] (plain lines or JSON). For the window: [`viewer`] (one
-//! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] (the panels), [`canvas`]
-//! and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
+//! frame, from input to pixels), [`camera`], [`render`] (the map), [`hud`] and [`panels`] (text and
+//! buttons), [`canvas`] and [`raster`] (pixels), [`display`] and [`app`] (the window itself), [`offscreen`] (pictures
 //! without one). For two terminals: [`online`], a server and its clients on a real network.
 
 pub mod app;
@@ -24,6 +24,7 @@ pub mod marks;
 pub mod offscreen;
 pub mod online;
 pub mod palette;
+pub mod panels;
 pub mod png;
 pub mod raster;
 pub mod render;
@@ -32,6 +33,11 @@ pub mod scenario;
 pub mod show;
 pub mod viewer;
 pub mod world;
+
+/// The examples of the guide, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide.md")]
+mod guide {}
 
 use std::io::Write;
 
@@ -73,8 +79,8 @@ pub fn run(
             offscreen::screenshot(&options, &file).map(headless::Verdict::exit_status)
         }
         Ok(Command::Shots(options, folder)) => offscreen::shots(&options, &folder, out),
-        Ok(Command::Server(options)) => online::serve(&options, out).map(|()| EXIT_OK),
-        Ok(Command::Client(options)) => online::visit(&options, out).map(|()| EXIT_OK),
+        Ok(Command::Server(options)) => online::serve(&options, out, err).map(|()| EXIT_OK),
+        Ok(Command::Client(options)) => online::visit(&options, out, err).map(|()| EXIT_OK),
         Ok(Command::BenchFrames) => offscreen::bench_frames(out).map(|()| EXIT_OK),
         Err(usage) => {
             // The message is all we have to say; when even that cannot be written, the status tells.

@@ -10,6 +10,7 @@ use crate::marks::{Mark, Marks};
 use crate::palette;
 use crate::world::{Globe, TILE_MM, World};
 
+pub(crate) mod dots;
 pub mod overlay;
 
 /// How far apart grid lines are at least, in pixels.
@@ -50,25 +51,30 @@ impl Map {
         draw_grid(canvas, &view, &show.middle());
         overlay::edges(canvas, camera);
         let world = show.world();
-        let player = view.place(&world.player());
-        let radius = lossy::f64_from_mm(world.radius_mm()) / camera.mm_per_px();
-        canvas.disc(player.0, player.1, radius, palette::NEAR, 26);
+        let sphere = Sphere {
+            at: world.player(),
+            radius_mm: world.radius_mm(),
+            margin_mm: show.margin_mm(world.watched()),
+        };
+        sphere.fill(canvas, &view);
         self.draw_entities(canvas, world, marks, &view);
-        canvas.ring(player.0, player.1, radius, 2.0, palette::NEAR, 235);
-        let margin = show.margin_mm(world.watched());
-        if margin > 0 {
-            let outer = radius + lossy::f64_from_mm(margin) / camera.mm_per_px();
-            canvas.ring(player.0, player.1, outer, 1.0, palette::LEAVING, 160);
-        }
+        sphere.outline(canvas, &view);
         for other in world.players() {
-            let (x, y) = view.place(other);
-            self.far.draw(canvas, x, y, palette::SPACE);
-            self.near.draw(canvas, x, y, palette::OTHER);
+            self.draw_other(canvas, view.place(other));
         }
-        self.player_edge
-            .draw(canvas, player.0, player.1, palette::SPACE);
-        self.player
-            .draw(canvas, player.0, player.1, palette::PLAYER);
+        self.draw_player(canvas, view.place(&sphere.at));
+    }
+
+    /// Draws a player who is not looked through.
+    fn draw_other(&self, canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {
+        self.player.draw(canvas, x, y, palette::SPACE);
+        self.near.draw(canvas, x, y, palette::OTHER);
+    }
+
+    /// Draws the player who is looked through.
+    fn draw_player(&self, canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {
+        self.player_edge.draw(canvas, x, y, palette::SPACE);
+        self.player.draw(canvas, x, y, palette::PLAYER);
     }
 
     /// Draws the dots, those near last so that none of them is hidden.
@@ -116,6 +122,41 @@ impl Map {
     pub fn highlight(&self, canvas: &mut Canvas<'_>, at: &WorldPosition, camera: &Camera) {
         let (x, y) = View::new(canvas, camera).place(at);
         canvas.ring(x, y, HIGHLIGHT_PX, 1.5, palette::LOUD, 255);
+    }
+}
+
+/// How far someone sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sphere {
+    pub(crate) at: WorldPosition,
+    pub(crate) radius_mm: i128,
+    /// How much farther one must go to be out again.
+    pub(crate) margin_mm: i128,
+}
+
+impl Sphere {
+    fn radius_px(&self, view: &View<'_>) -> f64 {
+        lossy::f64_from_mm(self.radius_mm) / view.camera.mm_per_px()
+    }
+
+    fn fill(&self, canvas: &mut Canvas<'_>, view: &View<'_>) {
+        let (x, y) = view.place(&self.at);
+        canvas.disc(x, y, self.radius_px(view), palette::NEAR, 26);
+    }
+
+    fn outline(&self, canvas: &mut Canvas<'_>, view: &View<'_>) {
+        let ((x, y), radius) = (view.place(&self.at), self.radius_px(view));
+        canvas.ring(x, y, radius, 2.0, palette::NEAR, 235);
+        if self.margin_mm > 0 {
+            let outer = radius + lossy::f64_from_mm(self.margin_mm) / view.camera.mm_per_px();
+            canvas.ring(x, y, outer, 1.0, palette::LEAVING, 160);
+        }
+    }
+
+    /// Draws the sphere of someone who is not looked through.
+    fn sketch(&self, canvas: &mut Canvas<'_>, view: &View<'_>) {
+        let (x, y) = view.place(&self.at);
+        canvas.ring(x, y, self.radius_px(view), 1.0, palette::OTHER, 120);
     }
 }
 

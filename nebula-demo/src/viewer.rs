@@ -12,8 +12,7 @@ use crate::hud::{self, Controls};
 use crate::in_process::Conditions;
 use crate::lossy;
 use crate::marks::Marks;
-use crate::palette::{self, color32};
-use crate::raster::Painter;
+use crate::panels::Panels;
 use crate::render::{Map, overlay};
 use crate::world::{Seen, TICKS_PER_SECOND};
 use crate::{Reading, Show, World};
@@ -46,8 +45,7 @@ pub struct Viewer {
     marks: Marks,
     controls: Controls,
     figures: Figures,
-    context: egui::Context,
-    painter: Painter,
+    panels: Panels,
     /// The tick to stop at, until it is reached.
     until: Option<u64>,
     /// Ticks that real time has earned and the world has not run yet.
@@ -68,11 +66,6 @@ impl Viewer {
     /// Makes a viewer. With a tick limit the world runs to that tick as fast as it can and pauses there.
     #[must_use]
     pub fn new(mut show: Show, limit: Limit) -> Self {
-        let context = egui::Context::default();
-        context.set_theme(egui::Theme::Dark);
-        context.all_styles_mut(|style| {
-            style.visuals.widgets.noninteractive.fg_stroke.color = color32(palette::LOUD);
-        });
         let controls = Controls::new(&show);
         Self {
             figures: Figures::new(&mut show),
@@ -81,8 +74,7 @@ impl Viewer {
             map: Map::default(),
             marks: Marks::default(),
             controls,
-            context,
-            painter: Painter::new(),
+            panels: Panels::new(),
             until: match limit {
                 Limit::Ticks { ticks, .. } => Some(ticks),
                 Limit::None | Limit::Seconds(_) => None,
@@ -104,24 +96,20 @@ impl Viewer {
             .camera
             .unwrap_or_else(|| whole_view(&self.show, canvas));
         self.camera = Some(camera);
-        let mut output = self
-            .context
-            .clone()
-            .run_ui(input, |ui| hud::show(ui, &mut self.controls, &self.figures));
-        self.painter.update(&mut output.textures_delta);
+        let output = self
+            .panels
+            .lay_out(input, |ui| hud::show(ui, &mut self.controls, &self.figures));
         self.apply_controls(canvas);
         let reached_limit = self.advance(elapsed);
         self.count();
         self.paint(canvas);
-        let scale = output.pixels_per_point;
-        let shapes = self.context.tessellate(output.shapes, scale);
-        self.painter.paint(canvas, &shapes, scale);
+        let platform = self.panels.paint(output, canvas);
         let frame = Frame {
             reading: self.figures.reading,
             reached_limit,
             quit: self.controls.quit,
         };
-        (frame, output.platform_output)
+        (frame, platform)
     }
 
     fn apply_controls(&mut self, canvas: &Canvas<'_>) {
@@ -300,7 +288,7 @@ impl Viewer {
     /// Returns the panel library's context, which a window feeds with events.
     #[must_use]
     pub const fn context(&self) -> &egui::Context {
-        &self.context
+        self.panels.context()
     }
 
     /// Returns the camera, once a frame was painted.

@@ -40,6 +40,25 @@ fn wrong_flags_and_values_say_what_is_allowed() {
     refuses("--shots", "--shots needs a value");
     refuses("--shots a --screenshot b", "give one of them");
     refuses("bench-frames --seed 1", "stands alone");
+    refuses(
+        "--screenshot a.png --json",
+        "--json means nothing beside --screenshot; allowed there: --seed, --ticks, --scenario",
+    );
+    refuses("--headless --screenshot a.png", "--headless means nothing");
+    refuses("--screenshot a.png --seconds 3", "--seconds means nothing");
+    refuses(
+        "--screenshot a.png --ticks 3 --hold",
+        "--hold means nothing",
+    );
+    refuses(
+        "--shots a --scenario city",
+        "beside --shots; allowed there: --seed, --ticks",
+    );
+    refuses(
+        "--ticks 5 --hold --json",
+        "--hold keeps a window open and --json opens none",
+    );
+    refuses("--ticks 5 --headless --hold", "and --headless opens none");
     refuses("--json=yes", "--json takes no value");
 }
 
@@ -56,16 +75,15 @@ fn bytes_that_are_no_text_are_refused() {
 fn both_spellings_of_a_value_mean_the_same() {
     let expected = Command::Run(Options {
         seed: 9,
-        headless: true,
         limit: Limit::Ticks {
             ticks: 3,
             hold: true,
         },
         ..Options::default()
     });
-    let spaced = "--seed 9 --ticks 3 --hold --headless --scenario counter";
+    let spaced = "--seed 9 --ticks 3 --hold --scenario counter";
     assert_eq!(parse(words(spaced)).unwrap(), expected);
-    let joined = "--seed=9 --ticks=3 --hold --headless --scenario=counter";
+    let joined = "--seed=9 --ticks=3 --hold --scenario=counter";
     assert_eq!(parse(words(joined)).unwrap(), expected);
 }
 
@@ -78,13 +96,21 @@ fn json_stays_in_the_terminal() {
 }
 
 #[test]
+fn headless_stays_in_the_terminal() {
+    let Ok(Command::Run(options)) = parse(words("--headless --seed=9")) else {
+        panic!("--headless alone is a run");
+    };
+    assert!(options.headless && !options.json);
+}
+
+#[test]
 fn help_names_every_flag_and_scenario() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     assert_eq!(run(words("--ticks 3 --help"), &mut out, &mut err), EXIT_OK);
     let help = String::from_utf8(out).unwrap();
-    let flags =
-        "--scenario --seed --headless --ticks --hold --seconds --json --screenshot --shots --help";
-    for flag in flags.split(' ') {
+    let flags = "--scenario --seed --headless --ticks --hold --seconds --json --screenshot --shots --help \
+         --listen --connect --pin --account --still";
+    for flag in flags.split_whitespace() {
         assert!(help.contains(flag), "{flag} is not taught");
     }
     for scenario in nebula_demo::Scenario::ALL {

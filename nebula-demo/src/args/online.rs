@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use nebula_multiplayer::transport::quic::Fingerprint;
 
-use super::{Command, HELP, SECONDS_MAX, UsageError, number, text};
+use super::{Command, HELP, SECONDS_MAX, UsageError, number, text, twice};
 
 /// What `nebula-demo server` is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// When to stop, if not when told to.
     pub seconds: Option<u64>,
+    /// Whether to stay in the terminal.
+    pub headless: bool,
+    /// Whether the creatures stand still.
+    pub still: bool,
 }
 
 /// What `nebula-demo client` is told.
@@ -27,6 +31,8 @@ pub struct ClientOptions {
     pub account: Option<u64>,
     /// When to stop, if not when told to.
     pub seconds: Option<u64>,
+    /// Whether to stay in the terminal.
+    pub headless: bool,
 }
 
 /// Reads what follows `server` or `client`.
@@ -35,6 +41,7 @@ pub(super) fn parse(
     mut args: impl Iterator<Item = OsString>,
 ) -> Result<Command, UsageError> {
     let (mut address, mut pin, mut account, mut seconds) = (None, None, None, None);
+    let (mut headless, mut still) = (false, false);
     let place = if server { "--listen" } else { "--connect" };
     while let Some(arg) = args.next() {
         let arg = text(arg)?;
@@ -45,6 +52,20 @@ pub(super) fn parse(
         if matches!(flag.as_str(), "--help" | "-h") {
             return Ok(Command::Help);
         }
+        let switch = match flag.as_str() {
+            "--headless" => Some(&mut headless),
+            "--still" if server => Some(&mut still),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            if let Some(value) = attached {
+                return Err(UsageError(format!("{flag} takes no value, not {value:?}")));
+            }
+            if core::mem::replace(switch, true) {
+                return Err(twice(&flag));
+            }
+            continue;
+        }
         let value = match attached {
             Some(value) => value,
             None => text(args.next().ok_or_else(|| {
@@ -53,7 +74,7 @@ pub(super) fn parse(
                 ))
             })?)?,
         };
-        let twice = match flag.as_str() {
+        let again = match flag.as_str() {
             flag if flag == place => address.replace(read_address(flag, &value)?).is_some(),
             "--seconds" => {
                 let seconds_read = number(&flag, &value, 1, SECONDS_MAX)?;
@@ -70,17 +91,17 @@ pub(super) fn parse(
             }
             _ => {
                 let allowed = if server {
-                    "--listen ADDR and --seconds N"
+                    "--listen ADDR, --headless, --still and --seconds N"
                 } else {
-                    "--connect ADDR, --pin HEX, --account N and --seconds N"
+                    "--connect ADDR, --pin HEX, --account N, --headless and --seconds N"
                 };
                 return Err(UsageError(format!(
                     "{flag:?} is not known here; allowed are {allowed}"
                 )));
             }
         };
-        if twice {
-            return Err(UsageError(format!("{flag} is given twice; once is enough")));
+        if again {
+            return Err(twice(&flag));
         }
     }
     debug_assert!(HELP.contains(place), "the help shows it");
@@ -90,6 +111,8 @@ pub(super) fn parse(
         Command::Server(ServerOptions {
             listen: address,
             seconds,
+            headless,
+            still,
         })
     } else {
         Command::Client(ClientOptions {
@@ -97,6 +120,7 @@ pub(super) fn parse(
             pin,
             account,
             seconds,
+            headless,
         })
     })
 }
@@ -120,19 +144,32 @@ mod tests {
 
     #[test]
     fn both_sides_are_read() {
-        let server = parse(["server", "--listen", "[::]:4433", "--seconds=5"].map(Into::into));
+        let server =
+            parse(["server", "--listen", "[::]:4433", "--still", "--seconds=5"].map(Into::into));
         let listen = "[::]:4433".parse().unwrap();
         let options = ServerOptions {
             listen,
             seconds: Some(5),
+            headless: false,
+            still: true,
         };
         assert_eq!(server, Ok(Command::Server(options)));
-        let client = parse(["client", "--account", "7", "--connect=127.0.0.1:1"].map(Into::into));
+        let client = parse(
+            [
+                "client",
+                "--headless",
+                "--account",
+                "7",
+                "--connect=127.0.0.1:1",
+            ]
+            .map(Into::into),
+        );
         let options = ClientOptions {
             connect: "127.0.0.1:1".parse().unwrap(),
             pin: None,
             account: Some(7),
             seconds: None,
+            headless: true,
         };
         assert_eq!(client, Ok(Command::Client(options)));
         assert_eq!(
@@ -152,5 +189,8 @@ mod tests {
         assert!(error(&["client", "--pin", "00"]).starts_with("--pin: a fingerprint is"));
         let twice = ["client", "--account", "1", "--account", "1"];
         assert!(error(&twice).contains("given twice"));
+        assert!(error(&["client", "--headless", "--headless"]).contains("given twice"));
+        assert!(error(&["client", "--headless=no"]).contains("takes no value"));
+        assert!(error(&["client", "--still"]).contains("not known here"));
     }
 }

@@ -8,6 +8,14 @@ use crate::lossy;
 use crate::palette::{self, color32};
 use crate::viewer::Figures;
 
+/// How an entity stands to the client that is looked through.
+pub(crate) const STATES: &[(palette::Rgb, &str)] = &[
+    (palette::NEAR, "in"),
+    (palette::ENTERED, "entering"),
+    (palette::LEAVING, "leaving"),
+    (palette::FAR, "out"),
+];
+
 pub(super) fn show(ui: &mut Ui, controls: &Controls, figures: &Figures) {
     let reading = &figures.reading;
     ui.label(
@@ -36,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, controls: &Controls, figures: &Figures) {
         }
     }
     ui.separator();
-    legend(ui);
+    legend(ui, STATES);
 }
 
 fn table(ui: &mut Ui, figures: &Figures) {
@@ -80,15 +88,10 @@ fn identical(ui: &mut Ui, figures: &Figures) {
     });
 }
 
-fn legend(ui: &mut Ui) {
-    let entries = [
-        (palette::NEAR, "in"),
-        (palette::ENTERED, "entering"),
-        (palette::LEAVING, "leaving"),
-        (palette::FAR, "out"),
-    ];
+/// Says what colours mean.
+pub(crate) fn legend(ui: &mut Ui, entries: &[(palette::Rgb, &str)]) {
     ui.horizontal(|ui| {
-        for (color, name) in entries {
+        for &(color, name) in entries {
             let (rect, _) = ui.allocate_exact_size(vec2(9.0, 14.0), Sense::hover());
             ui.painter()
                 .circle_filled(rect.center(), 4.5, color32(color));

@@ -51,7 +51,8 @@ pub(super) fn draw(ui: &Ui, controls: &Controls, figures: &Figures) {
     text(ui, corner, Align2::LEFT_BOTTOM, line, palette::QUIET);
 }
 
-fn draw_scale_bar(ui: &Ui, screen: Rect, mm_per_point: f64) {
+/// Draws the scale bar in the lower right corner.
+pub(crate) fn draw_scale_bar(ui: &Ui, screen: Rect, mm_per_point: f64) {
     // The next round length below the longest one is at most 2.5 times shorter.
     let length = round_length_mm(SCALE_BAR_MAX / 2.5 * mm_per_point);
     let width = point(lossy::f64_from_mm(length) / mm_per_point);

@@ -38,7 +38,7 @@ pub(super) fn show(ui: &mut Ui, figures: &Figures) {
 }
 
 /// Draws lines from 0 to the largest value of all of them.
-fn plot(ui: &mut Ui, name: &str, lines: &[(&History, Rgb)]) {
+pub(crate) fn plot(ui: &mut Ui, name: &str, lines: &[(&History, Rgb)]) {
     ui.label(quiet(name));
     let (rect, _) = ui.allocate_exact_size(vec2(PANEL_WIDTH, HEIGHT), Sense::hover());
     let most = lines

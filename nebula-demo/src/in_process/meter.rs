@@ -32,7 +32,7 @@ pub struct Meter {
 
 impl Meter {
     /// Takes the counters of a client after a tick, and how many entities came and went.
-    pub(super) fn note(&mut self, stats: &ClientStats, (entered, exited): (usize, usize)) {
+    pub(crate) fn note(&mut self, stats: &ClientStats, (entered, exited): (usize, usize)) {
         // A client that came back starts from 0 again.
         let sample = Sample {
             state: stats.state_bytes_sent.saturating_sub(self.state),

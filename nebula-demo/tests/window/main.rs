@@ -7,6 +7,7 @@ use std::time::Duration;
 use nebula_demo::Scenario;
 use nebula_demo::args::Limit;
 use nebula_demo::offscreen::Offscreen;
+use nebula_demo::online::{MIDDLE, RADIUS_MM, creatures};
 
 mod server;
 
@@ -118,6 +119,31 @@ fn seconds_close_the_window() {
     let mut demo = server.demo(&["--seconds", "1"]);
     assert_eq!(demo.wait_for_end(), Some(0));
     assert!(demo.log().starts_with("Closed at tick "), "{}", demo.log());
+}
+
+#[test]
+fn a_server_and_a_client_have_windows() {
+    let server = server_or_skip!();
+    let mut served = server.demo(&["server", "--still", "--listen", "127.0.0.1:0"]);
+    let line = served.read_line();
+    let address = line.trim().trim_start_matches("listening at ").to_owned();
+    served.wait_for_window("^Serving 0 players$");
+    let mut client = server.demo(&["client", "--connect", &address, "--account", "7"]);
+    let near = creatures().filter(|at| at.is_within(&MIDDLE, RADIUS_MM));
+    client.wait_for_window(&format!("^Nearby: {} entities$", near.count()));
+    let window = served.wait_for_window("^Serving 1 player$");
+
+    // The player walks east, and those in the west fall behind: nobody else moves.
+    let id = client.window();
+    client.xdotool(&format!("windowfocus --sync {id} keydown d"));
+    client.wait_for_line("- creature");
+    client.xdotool("keyup d key q");
+    assert_eq!(client.wait_for_end(), Some(0), "{}", client.log());
+    assert!(client.log().contains("left; "), "{}", client.log());
+    served.wait_for_window("^Serving 0 players$");
+    served.xdotool(&format!("windowfocus --sync {window} key q"));
+    assert_eq!(served.wait_for_end(), Some(0), "{}", served.log());
+    assert!(served.log().contains("the server ends after"));
 }
 
 #[test]

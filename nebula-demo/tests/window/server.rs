@@ -98,8 +98,7 @@ impl Demo {
 
     /// Waits until the demo holds at the tick, and returns its index count, which it compared itself.
     pub(crate) fn held_count(&mut self, tick: u64) -> usize {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).expect("the demo logs");
+        let line = self.read_line();
         let rest = line
             .strip_prefix(&format!("Holding at tick {tick}: index "))
             .unwrap_or_else(|| panic!("unexpected log line {line:?}"));
@@ -109,10 +108,30 @@ impl Demo {
         index.parse().expect("a number")
     }
 
+    /// The next line that it prints.
+    pub(crate) fn read_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("the demo logs");
+        line
+    }
+
+    /// Reads until a line starts with these words.
+    pub(crate) fn wait_for_line(&mut self, words: &str) {
+        let start = Instant::now();
+        while !self.read_line().starts_with(words) {
+            assert!(start.elapsed() < PATIENCE, "waited in vain for {words:?}");
+        }
+    }
+
     /// The first window with our title; waits for it.
     pub(crate) fn window(&self) -> String {
-        self.poll("a window", || {
-            let ids = self.tool("xdotool", "search --name ^Nearby:");
+        self.wait_for_window("^Nearby:")
+    }
+
+    /// The first window with such a title; waits for it.
+    pub(crate) fn wait_for_window(&self, title: &str) -> String {
+        self.poll(title, || {
+            let ids = self.run("xdotool", &["search", "--name", title]);
             ids.lines().next().map(str::to_owned)
         })
     }
@@ -166,8 +185,13 @@ impl Demo {
     }
 
     fn tool(&self, name: &str, arguments: &str) -> String {
+        let arguments: Vec<_> = arguments.split_whitespace().collect();
+        self.run(name, &arguments)
+    }
+
+    fn run(&self, name: &str, arguments: &[&str]) -> String {
         let output = Command::new(name)
-            .args(arguments.split_whitespace())
+            .args(arguments)
             .env("DISPLAY", &self.display)
             .output()
             .expect("the tool was there a moment ago");
