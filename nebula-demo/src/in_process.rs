@@ -63,7 +63,6 @@ pub struct Network {
     clients: Vec<Seat>,
     /// How many of the clients play; the others have left.
     playing: usize,
-    without_margin: fn(usize) -> bool,
 }
 
 /// One client: its entity on the server, and what it is sent.
@@ -74,15 +73,9 @@ struct Seat {
 }
 
 impl Network {
-    /// Makes a server with the entities and players of a world. `without_margin` says which clients
-    /// have no margin, whatever the conditions are.
+    /// Makes a server with the entities and players of a world.
     #[must_use]
-    pub fn new(
-        seed: u64,
-        world: &World,
-        conditions: Conditions,
-        without_margin: fn(usize) -> bool,
-    ) -> Self {
+    pub fn new(seed: u64, world: &World, conditions: Conditions) -> Self {
         let protocol = Protocol::new("nebula-demo", 1).replicate::<Badge>("badge", 1);
         let limits = Limits {
             max_visible: conditions.max_visible,
@@ -104,7 +97,6 @@ impl Network {
             entities: Vec::new(),
             clients: Vec::new(),
             playing: 0,
-            without_margin,
         };
         network.net.faults = conditions.faults();
         network.follow(world);
@@ -195,11 +187,7 @@ impl Network {
     fn set_areas(&mut self, radius_mm: i128) {
         let radius = lossy::f64_from_mm(radius_mm.max(0)) / 1_000.0;
         for (number, seat) in self.clients.iter().enumerate() {
-            let percent = if (self.without_margin)(number) {
-                0
-            } else {
-                self.conditions.margin_percent
-            };
+            let percent = self.conditions.margin_percent_of(number);
             let margin = radius * f64::from(percent) / 100.0;
             let mut entity = self.net.world.entity_mut(seat.entity);
             let area = InterestArea { radius };

@@ -232,18 +232,17 @@ impl Scenario {
                 max_visible: 8_192,
                 ..usual
             },
+            // Pacing across the border looks different with a margin and without.
+            Self::Border => Conditions {
+                without_margin: Some(1),
+                ..usual
+            },
             Self::City | Self::Crowd => Conditions {
                 budget_bytes: 512 * 1_024,
                 ..usual
             },
             _ => usual,
         }
-    }
-
-    /// Returns whether a client's margin is left out: the border shows both.
-    #[must_use]
-    pub fn is_without_margin(self, client: usize) -> bool {
-        self == Self::Border && client == 1
     }
 
     /// Returns half the width of what a new window shows, in millimetres.

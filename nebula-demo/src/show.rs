@@ -35,11 +35,7 @@ impl Show {
     /// Puts a server and clients around a world.
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64, world: World) -> Self {
-        let without_margin: fn(usize) -> bool = match scenario {
-            Scenario::Border => |client| Scenario::Border.is_without_margin(client),
-            _ => |_| false,
-        };
-        let network = Network::new(seed, &world, scenario.conditions(), without_margin);
+        let network = Network::new(seed, &world, scenario.conditions());
         Self {
             scenario,
             seed,
@@ -77,10 +73,7 @@ impl Show {
     /// Returns the margin of a client, in millimetres.
     #[must_use]
     pub fn margin_mm(&self, client: usize) -> i128 {
-        if self.scenario.is_without_margin(client) {
-            return 0;
-        }
-        let percent = self.network.conditions().margin_percent;
+        let percent = self.network.conditions().margin_percent_of(client);
         self.world.radius_mm().max(0) / 100 * i128::from(percent)
     }
 
