@@ -291,3 +291,33 @@ fn a_panic_in_a_login_ends_one_connection() {
         host.net.connections() == (1, 0)
     });
 }
+
+#[test]
+fn a_panic_in_the_task_of_a_link_ends_that_client_only() {
+    let mut host = Host::new();
+    let mut witness = Witness::new(&mut host);
+    let mut unlucky = Guest::new(&host, 2);
+    join(&mut host, &mut [&mut witness.guest, &mut unlucky]);
+    assert!(host.net.break_link_for_tests(ClientId::new(2)));
+    assert!(!host.net.break_link_for_tests(ClientId::new(3)));
+    let guests = &mut [&mut witness.guest, &mut unlucky];
+    until(&mut host, guests, "it is told", |_, guests| {
+        guests[1].is_down()
+    });
+    assert_eq!(
+        unlucky.error(),
+        "the server closed the link: our own fault (code 39)"
+    );
+    witness.until(&mut host, "its place is free", |host| {
+        host.net.connections() == (1, 0) && host.net.stats().panics == 1
+    });
+    witness.notices_nothing(&mut host);
+    // It may come back, and goes on where it was.
+    unlucky.link.reconnect();
+    let guests = &mut [&mut witness.guest, &mut unlucky];
+    until(&mut host, guests, "it is back", |_, guests| {
+        guests[1].client.is_connected()
+    });
+    assert_eq!(host.last_connected(2), Some(true));
+    witness.notices_nothing(&mut host);
+}

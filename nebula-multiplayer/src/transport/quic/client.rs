@@ -14,6 +14,7 @@ use thiserror::Error;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
+use tracing::Instrument as _;
 
 use super::config::{self, millis};
 use super::counters::Counters;
@@ -192,7 +193,8 @@ impl QuicClient {
             alpn: self.alpn.clone(),
             counters: Arc::clone(&self.counters),
         };
-        self.handle.spawn(attempt.run(sender));
+        let span = tracing::info_span!("link", server = %self.settings.server);
+        self.handle.spawn(attempt.run(sender).instrument(span));
         self.state = State::Connecting(receiver);
     }
 
@@ -379,7 +381,8 @@ impl Attempt {
                 return;
             }
         };
-        let (link, carrier) = link(&connection, &self.settings.limits, false);
+        let span = tracing::Span::current();
+        let (link, carrier) = link(&connection, &self.settings.limits, false, span);
         if result.send(Ok(link)).is_ok() {
             carrier.carry(send, recv, self.counters).await;
         }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::close_code;
 use super::config::millis;
@@ -39,6 +40,10 @@ pub(super) struct Link {
     unsent: Arc<AtomicUsize>,
     /// Since when the network takes no datagram.
     stalled: Option<Duration>,
+    /// Under which everything about it is logged.
+    pub(super) span: tracing::Span,
+    #[cfg(feature = "testing")]
+    pub(super) fault: Arc<tokio::sync::Notify>,
 }
 
 /// What [`Link::receive`] found.
@@ -142,6 +147,9 @@ pub(super) struct Carrier {
     unsent: Arc<AtomicUsize>,
     linger: Duration,
     flood: Option<Flood>,
+    span: tracing::Span,
+    #[cfg(feature = "testing")]
+    fault: Arc<tokio::sync::Notify>,
 }
 
 /// Returns both ends of a link. A server limits what its peers send; a client does not.
@@ -149,12 +157,15 @@ pub(super) fn link(
     connection: &Connection,
     limits: &TransportLimits,
     limit_rates: bool,
+    span: tracing::Span,
 ) -> (Link, Carrier) {
     let size = |value: u32| usize::try_from(value).unwrap_or(usize::MAX);
     let (inbound, from_peer) = mpsc::channel(size(limits.inbound_queue));
     let (to_peer, outbound) = mpsc::channel(size(limits.outbound_queue));
     let farewell = Arc::new(OnceLock::new());
     let unsent = Arc::new(AtomicUsize::new(0));
+    #[cfg(feature = "testing")]
+    let fault = Arc::new(tokio::sync::Notify::new());
     let rates = Limits {
         datagrams_per_second: limits.datagrams_per_second,
         bytes_in_per_second: limits.bytes_in_per_second,
@@ -168,6 +179,9 @@ pub(super) fn link(
         farewell: Arc::clone(&farewell),
         unsent: Arc::clone(&unsent),
         stalled: None,
+        span: span.clone(),
+        #[cfg(feature = "testing")]
+        fault: Arc::clone(&fault),
     };
     let carrier = Carrier {
         connection: connection.clone(),
@@ -177,6 +191,9 @@ pub(super) fn link(
         unsent,
         linger: millis(limits.close_ms),
         flood: limit_rates.then(|| Flood::new(&rates, Duration::ZERO)),
+        span,
+        #[cfg(feature = "testing")]
+        fault,
     };
     (link, carrier)
 }
@@ -203,28 +220,31 @@ impl Carrier {
             unsent,
             linger,
             flood,
+            span,
+            #[cfg(feature = "testing")]
+            fault,
         } = self;
         let flood = Arc::new(std::sync::Mutex::new(flood));
         let start = Instant::now();
         let mut tasks = JoinSet::new();
-        tasks.spawn(read_datagrams(
+        let rates = Rates {
+            flood: Arc::clone(&flood),
+            start,
+        };
+        let datagrams = read_datagrams(
             connection.clone(),
             inbound.clone(),
-            Rates {
-                flood: Arc::clone(&flood),
-                start,
-            },
-            Arc::clone(&counters),
-        ));
-        let rates = Rates { flood, start };
-        tasks.spawn(read_stream(
-            connection.clone(),
-            recv,
-            inbound,
             rates,
-            linger,
-        ));
-        tasks.spawn(write_stream(send, outbound, unsent, linger));
+            Arc::clone(&counters),
+        );
+        tasks.spawn(datagrams.instrument(span.clone()));
+        let rates = Rates { flood, start };
+        let stream = read_stream(connection.clone(), recv, inbound, rates, linger);
+        tasks.spawn(stream.instrument(span.clone()));
+        let out = write_stream(send, outbound, unsent, linger);
+        tasks.spawn(out.instrument(span.clone()));
+        #[cfg(feature = "testing")]
+        tasks.spawn(break_down(fault).instrument(span));
         let mut reason = None;
         while let Some(end) = tasks.join_next().await {
             match end {
@@ -254,6 +274,13 @@ impl Carrier {
             connection.close(VarInt::from_u32(code), text.as_bytes());
         }
     }
+}
+
+/// Panics when a test says so: as a bug in any of a link's tasks would.
+#[cfg(feature = "testing")]
+async fn break_down(fault: Arc<tokio::sync::Notify>) -> End {
+    fault.notified().await;
+    panic!("a test asked for it")
 }
 
 /// What one peer may send, for both of its lanes.

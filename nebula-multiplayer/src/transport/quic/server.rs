@@ -209,6 +209,7 @@ impl QuicServer {
         let Arrival { link, identity } = arrival;
         match server.connect(identity, self.now) {
             Ok(client) => {
+                link.span.record("client", client.get());
                 if let Some(old) = self.links.insert(client, link) {
                     self.shared.counters.replaced.add();
                     old.abort(
@@ -249,8 +250,10 @@ impl QuicServer {
         }
         for client in slow {
             counters.slow_readers.add();
-            tracing::debug!(%client, "the network takes nothing for a client; dropped");
             if let Some(link) = self.links.remove(&client) {
+                link.span.in_scope(|| {
+                    tracing::debug!(%client, "the network takes nothing for a client; dropped");
+                });
                 link.abort(close_code::SLOW, "nothing is taken");
             }
             server.disconnect(client, self.now);
@@ -333,6 +336,14 @@ impl QuicServer {
     pub fn address_of(&self, client: ClientId) -> Option<SocketAddr> {
         let link = self.links.get(&client)?;
         Some(link.connection.remote_address())
+    }
+
+    /// Lets one of the tasks of a client's link panic, as a bug in it would. Returns whether there is
+    /// such a link.
+    #[cfg(feature = "testing")]
+    pub fn break_link_for_tests(&self, client: ClientId) -> bool {
+        let link = self.links.get(&client);
+        link.inspect(|link| link.fault.notify_one()).is_some()
     }
 
     /// Returns what waits for a signal or another task of the server's runtime.

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quinn::{Connection, Endpoint, Incoming, RecvStream, SendStream, VarInt};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::close_code;
 use super::config::millis;
@@ -65,6 +67,7 @@ pub(super) async fn accept(
     shared: Arc<Shared>,
     arrivals: mpsc::Sender<Arrival>,
 ) {
+    let mut number = 0_u64;
     while let Some(incoming) = endpoint.accept().await {
         let (from, proven) = (
             incoming.remote_address().ip(),
@@ -79,14 +82,19 @@ pub(super) async fn accept(
                     pass: Some(shared.gate().enter(from, proven, now)),
                     shared: Arc::clone(&shared),
                 };
-                let greeting = tokio::spawn(greet(incoming, seat, arrivals.clone()));
+                number = number.saturating_add(1);
+                // The client's number is known when a session has it.
+                let span = tracing::info_span!("connection", number, client = Empty);
+                let greeting = greet(incoming, seat, arrivals.clone(), span.clone());
+                let greeting = tokio::spawn(greeting.instrument(span.clone()));
                 let shared = Arc::clone(&shared);
-                tokio::spawn(async move {
+                let watch = async move {
                     if greeting.await.is_err_and(|error| error.is_panic()) {
                         shared.counters.panics.add();
                         tracing::error!("a login panicked; its connection ends");
                     }
-                });
+                };
+                tokio::spawn(watch.instrument(span));
             }
             Verdict::Retry => {
                 counters.retried.add();
@@ -106,7 +114,12 @@ pub(super) async fn accept(
 }
 
 /// Shakes hands, asks who it is, and carries the connection from then on.
-async fn greet(incoming: Incoming, mut seat: Seat, arrivals: mpsc::Sender<Arrival>) {
+async fn greet(
+    incoming: Incoming,
+    mut seat: Seat,
+    arrivals: mpsc::Sender<Arrival>,
+    span: tracing::Span,
+) {
     let shared = Arc::clone(&seat.shared);
     let counters = &shared.counters;
     let from = incoming.remote_address();
@@ -162,7 +175,7 @@ async fn greet(incoming: Incoming, mut seat: Seat, arrivals: mpsc::Sender<Arriva
             return close(close_code::HANDSHAKE, "the handshake took too long");
         }
     };
-    let (link, carrier) = link(&connection, &shared.limits, true);
+    let (link, carrier) = link(&connection, &shared.limits, true, span);
     let arrival = Arrival { link, identity };
     if !matches!(
         timeout_at(deadline, arrivals.send(arrival)).await,
