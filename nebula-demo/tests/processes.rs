@@ -119,22 +119,23 @@ fn creatures_in_sight() -> usize {
         .count()
 }
 
+#[track_caller]
+fn all_see(clients: &mut [Demo], expected: usize) {
+    for client in &mut *clients {
+        client.wait_for("connected as player");
+    }
+    for client in clients {
+        let count = client.settled_count();
+        assert_eq!(count, Some(expected), "{:#?}", client.heard);
+    }
+}
+
 #[test]
 fn clients_see_the_same_after_the_server_was_killed_and_restarted() {
     let expected = creatures_in_sight() + 1; // And the other player.
     let (mut server, address) = Demo::server("127.0.0.1:0", "--still");
     let mut clients = [1, 2].map(|account| Demo::client(&address, account));
-    for client in &mut clients {
-        client.wait_for("connected as player");
-    }
-    for client in &mut clients {
-        assert_eq!(
-            client.settled_count(),
-            Some(expected),
-            "{:#?}",
-            client.heard
-        );
-    }
+    all_see(&mut clients, expected);
 
     server.kill();
     for client in &mut clients {
@@ -142,17 +143,7 @@ fn clients_see_the_same_after_the_server_was_killed_and_restarted() {
     }
     let (mut server, same) = Demo::server(&address, "--still");
     assert_eq!(address, same);
-    for client in &mut clients {
-        client.wait_for("connected as player");
-    }
-    for client in &mut clients {
-        assert_eq!(
-            client.settled_count(),
-            Some(expected),
-            "{:#?}",
-            client.heard
-        );
-    }
+    all_see(&mut clients, expected);
 
     // A client that is asked to end says goodbye, and the others see it go at once.
     assert_eq!(clients[1].terminate(), Some(0));
