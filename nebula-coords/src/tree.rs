@@ -26,6 +26,7 @@ mod simd;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod sphere;
+mod stem;
 mod table;
 mod update;
 mod validate;

@@ -19,9 +19,9 @@ use core::ops::ControlFlow;
 use super::SpatialIndex;
 use super::best::float;
 use super::cube::{Cube, Key, room_for};
-use super::kernel::{Band, NEAR_LOW, power_of_two};
+use super::kernel::{Band, NEAR_LOW, power_of_two, signed};
 use super::leaf::Leaf;
-use super::node::{Link, Node, PLACES};
+use super::node::{Link, Node, PLACES, slots_touched};
 use super::query::Sink;
 use super::shape::Scan;
 use super::simd;
@@ -58,6 +58,12 @@ impl Bounds {
             low: center.map(|v| v.saturating_sub(radius)),
             high: center.map(|v| v.saturating_add(radius)),
         }
+    }
+
+    /// Returns the slots of a node that can hold points in the box; the two touch.
+    #[inline]
+    pub(super) fn slots_touched(&self, node: &Node) -> u64 {
+        slots_touched(&node.cube, node.stray, &self.low, &self.high)
     }
 
     /// Returns whether only one slot of a node can hold points in the sphere, strays included.
@@ -109,10 +115,13 @@ impl Scan for Ball {
     #[inline]
     fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
         let frame = leaf.frame();
-        let band = match near_center(&self.sphere.center, &frame.origin, frame.shift) {
-            Some(center) if frame.is_exact() => Band::near(center, self.exact),
-            Some(center) => Band::near(center, Band::coarse_thresholds(self.radius, frame)),
-            None => Band::new(&self.sphere.center, self.sphere.radius, frame),
+        let center = &self.sphere.center;
+        let band = if !frame.is_exact() {
+            Band::floats(center, self.radius, frame, leaf.stray())
+        } else if let Some(center) = near_center(center, &frame.origin) {
+            Band::whole(center, self.exact)
+        } else {
+            Band::far(center, self.radius, frame)
         };
         super::kernel::scan(&band, leaf, from, out, |slot| {
             self.sphere.contains(&leaf.key(slot))
@@ -120,32 +129,20 @@ impl Scan for Ball {
     }
 }
 
-/// Returns a centre in the units of a frame, rounded down, if differences to every offset fit `i32`.
+/// Returns a centre in an exact frame if differences to every offset fit `i32`.
 #[inline]
-pub(super) fn near_center(center: &Key, origin: &Key, shift: u8) -> Option<[i32; 3]> {
+pub(super) fn near_center(center: &Key, origin: &Key) -> Option<[i32; 3]> {
     let mut near = [0; 3];
     for k in 0..3 {
         let (difference, borrowed) = center[k].overflowing_sub(origin[k]);
         let difference = difference.cast_signed();
-        let units = difference >> shift;
         // A difference of 129 bits goes the slow way.
-        if borrowed != (difference < 0) || !(NEAR_LOW.into()..1 << 31).contains(&units) {
+        if borrowed != (difference < 0) || !(NEAR_LOW.into()..1 << 31).contains(&difference) {
             return None;
         }
-        near[k] = units as i32;
+        near[k] = difference as i32;
     }
     Some(near)
-}
-
-/// Returns a difference to within 2^-52 of itself.
-#[inline]
-fn signed_float(at: u128, origin: u128) -> f64 {
-    let (difference, below) = at.overflowing_sub(origin);
-    if below {
-        -float(difference.wrapping_neg())
-    } else {
-        float(difference)
-    }
 }
 
 /// Returns the larger of two numbers, neither of which is NaN; `f64::max` takes care of those.
@@ -187,7 +184,7 @@ impl Axis {
         let mut first = origin;
         for (near, far) in near.iter_mut().zip(&mut far) {
             let last = first | !(u128::MAX << (level - 2));
-            let (low, high) = (signed_float(center, first), signed_float(center, last));
+            let (low, high) = (signed(center, first), signed(center, last));
             let gap = larger(larger(high, -low) * (1.0 - AXIS_ROUNDING) - room, 0.0);
             let reach = larger(low, -high) * (1.0 + AXIS_ROUNDING) + room;
             *near = gap * gap;
@@ -236,7 +233,7 @@ impl View {
             };
         }
         Self {
-            axes: [0, 1, 2].map(|k| Axis::new(signed_float(center[k], cube.origin[k]), slot, room)),
+            axes: [0, 1, 2].map(|k| Axis::new(signed(center[k], cube.origin[k]), slot, room)),
         }
     }
 

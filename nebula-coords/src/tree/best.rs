@@ -115,7 +115,8 @@ pub(super) struct Best<D: Distance> {
     wanted: usize,
     /// No point whose squared distance is above this is wanted.
     pub(super) limit: D,
-    /// The same as a float, never below it.
+    /// No point whose squared distance is above this is wanted either: a float that may know more, and is never
+    /// below the square of the last that is wanted.
     pub(super) limit_above: f64,
     /// In order if few are wanted; else with some that are not wanted any more among them.
     list: Vec<Candidate<D>>,
@@ -132,6 +133,22 @@ impl<D: Distance> Best<D> {
             limit_above: limit.above(),
             list,
         }
+    }
+
+    #[inline]
+    pub(super) fn wanted(&self) -> usize {
+        self.wanted
+    }
+
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.list.len() >= self.wanted
+    }
+
+    /// Learns that as many points as are wanted are at most so far away.
+    pub(super) fn expect_within(&mut self, distance: f64) {
+        let limit = distance * distance * (1.0 + ROUNDING);
+        self.limit_above = self.limit_above.min(limit);
     }
 
     /// Returns a float not below the distance beyond which nothing is wanted.
@@ -198,7 +215,7 @@ impl<D: Distance> Best<D> {
 
     fn lower_to(&mut self, limit: D) {
         self.limit = limit;
-        self.limit_above = limit.above();
+        self.limit_above = self.limit_above.min(limit.above());
     }
 
     /// Shows the best in order.

@@ -97,6 +97,13 @@ impl Cube {
         )
     }
 
+    /// Returns the corner of the upper half along every axis.
+    #[inline]
+    pub(super) fn middle(&self) -> Key {
+        let half = 1_u128.unbounded_shl(u32::from(self.level) - 1);
+        self.origin.map(|v| v | half)
+    }
+
     /// Returns the corner with the largest coordinates; it belongs to the cube.
     #[inline]
     pub(super) fn last(&self) -> Key {

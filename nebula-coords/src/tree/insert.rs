@@ -3,7 +3,7 @@
 use super::SpatialIndex;
 use super::cube::{Cube, Key, level_of_difference};
 use super::leaf::Leaf;
-use super::node::{Link, Node, Place};
+use super::node::{Link, Node, Place, slot_at};
 use super::seed::{Keys, Source, Window};
 use super::table::Spot;
 use crate::DenseId;
@@ -38,18 +38,25 @@ impl<I: DenseId> SpatialIndex<I> {
 
     /// Adds a point below a node whose cube holds it, and returns its leaf if that is too full now.
     pub(super) fn push_below(&mut self, mut at: u32, id: I, key: Key) -> Option<u32> {
+        // The way down is a chain of loads. A level that is counted and not read shortens it: slots are
+        // known before their nodes are.
+        let mut level = self.nodes.get(at).level;
         loop {
+            let slot = slot_at(level, &key);
             let node = self.nodes.get_mut(at);
             node.count += 1;
-            let (slot, level) = (node.slot_of(&key), node.cube.level);
             match node.child(slot) {
                 Link::Leaf(leaf) => return self.push(leaf, id, key),
                 Link::Empty => self.hang_in(at, slot, id, key),
                 Link::Node(child) => {
                     // A child that fills its slot holds all that falls into it.
-                    let cube = &self.nodes.get(child).cube;
-                    if cube.level + 2 == level || cube.contains(&key) {
-                        at = child;
+                    let below = self.nodes.get(child);
+                    if below.level + 2 == level {
+                        (at, level) = (child, level - 2);
+                        continue;
+                    }
+                    if below.cube.contains(&key) {
+                        (at, level) = (child, below.level);
                         continue;
                     }
                     self.join(child, id, key);

@@ -1,9 +1,9 @@
 //! The inner loop of sphere queries: eight points at a time against a band of doubt.
 //!
-//! Distances are taken in floats from a leaf's 31-bit offsets. Every step that can be off (units
-//! cut away by a coarse frame, the float rounding) is covered by two thresholds: at most `sure`
-//! is certainly inside, above `never` is certainly outside, and the few in between are asked
-//! exactly. So floats decide nothing that integers would decide differently.
+//! Distances are taken in floats from a leaf's offsets. Every step that can be off (what a frame of floats
+//! cuts away, the float rounding) is covered by two thresholds: at most `sure` is certainly inside,
+//! above `never` is certainly outside, and the few in between are asked exactly. So floats decide
+//! nothing that integers would decide differently.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -11,6 +11,7 @@
     reason = "every rounding step is covered by the band of doubt"
 )]
 
+use super::best::float;
 use super::cube::Key;
 use super::frame::{Frame, OFFSET_END};
 use super::leaf::{Block, LANES, Leaf};
@@ -20,34 +21,54 @@ use super::simd::{self, GROUP, Masks};
 const WORD: usize = GROUP * LANES;
 
 /// Conversion, square and two sums round five times by 2^-24; a margin of 2^-20 also covers the
-/// thresholds' own rounding.
+/// thresholds' own rounding, and what a frame of floats cuts away by the share of the distance.
 const NEAR_ROUNDING: f64 = 1.0 / (1 << 20) as f64;
 
 /// The same in `f64`, far more than it takes.
 const FAR_ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// Offset and centre each lose less than one unit per axis to a coarse frame, in the same direction: a
-/// distance is off by less than sqrt(3) units.
-const CUT: f64 = 2.0;
+/// A float and a centre lose less than 2^-23 and 2^-24 of themselves. A point is at most as far from the corner
+/// as the centre and the distance together: by this share of the farthest axis of the centre, and within the
+/// rounding by its own, a distance may be off.
+const FLOAT_CUT: f64 = 1.0 / (1 << 20) as f64;
+
+/// Centres beyond this are asked in `f64`: they are some hundred cubes away.
+const FLOAT_FAR: f64 = (1_u128 << 70) as f64;
+
+/// No float of a leaf is above this, and none loses more than 2^-23 of itself.
+const FLOAT_END: f64 = (1_u64 << 63) as f64;
+
+/// Squares below this may have lost bits or vanished.
+const TINY: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// The lowest centre whose difference to every offset fits `i32`.
 pub(super) const NEAR_LOW: i32 = i32::MIN + OFFSET_END.cast_signed();
 
-/// A sphere relative to a frame, in the frame's units.
+/// A sphere as a leaf's offsets show it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Band {
-    /// The centre is close enough for exact `i32` differences.
+    /// The centre is close to the frame.
     Near {
-        center: [i32; 3],
+        center: Center,
         sure: f32,
         never: f32,
     },
     /// The centre is far from the frame, measured by its units.
     Far {
         center: [f64; 3],
+        floats: bool,
         sure: f64,
         never: f64,
     },
+}
+
+/// A centre close to a frame, in its units.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Center {
+    /// Differences to every offset fit `i32`, and are exact.
+    Whole([i32; 3]),
+    /// Offsets are floats.
+    Floats([f32; 3]),
 }
 
 impl Band {
@@ -57,96 +78,135 @@ impl Band {
         (sure as f32, never as f32)
     }
 
-    /// Returns the thresholds of a sphere in a coarse frame, for a centre in its units.
     #[inline]
-    pub(super) fn coarse_thresholds(radius: f64, frame: &Frame) -> (f32, f32) {
-        let (sure, never) = thresholds(radius / power_of_two(frame.shift), CUT, NEAR_ROUNDING);
-        (sure as f32, never as f32)
-    }
-
-    #[inline]
-    pub(super) fn near(center: [i32; 3], (sure, never): (f32, f32)) -> Self {
+    pub(super) fn whole(center: [i32; 3], (sure, never): (f32, f32)) -> Self {
         Self::Near {
-            center,
+            center: Center::Whole(center),
             sure,
             never,
         }
     }
 
-    pub(super) fn new(center: &Key, radius: u128, frame: &Frame) -> Self {
-        let view = View::new(center, frame);
-        let (sure, never) = view.thresholds(radius as f64);
-        match view.center {
-            Center::Near(center) => Self::Near {
-                center,
-                sure: sure as f32,
-                never: never as f32,
-            },
-            Center::Far(center) => Self::Far {
-                center,
+    /// Returns the band of a sphere that is far from an exact frame.
+    #[cold]
+    pub(super) fn far(center: &Key, radius: f64, frame: &Frame) -> Self {
+        let center = [0, 1, 2].map(|k| signed(center[k], frame.origin[k]));
+        // The centre itself is rounded to 2^-52 of its distance here.
+        let error = (farthest(&center) + f64::from(OFFSET_END)) * FAR_ROUNDING / 8.0;
+        let (sure, never) = thresholds(radius, error, FAR_ROUNDING);
+        Self::Far {
+            center,
+            floats: false,
+            sure,
+            never,
+        }
+    }
+
+    /// Returns the band of a sphere in a frame of floats, for a leaf whose points stray by so many bits.
+    pub(super) fn floats(center: &Key, radius: f64, frame: &Frame, stray: u8) -> Self {
+        let view = View::new(center, frame, stray);
+        let (sure, never) = view.thresholds(radius);
+        if view.is_far {
+            return Self::Far {
+                center: view.center,
+                floats: true,
                 sure,
                 never,
-            },
+            };
+        }
+        Self::Near {
+            center: view.near_center(),
+            // What overflows is not sure.
+            sure: (sure as f32).min(f32::MAX),
+            never: never as f32,
         }
     }
 }
 
-/// A centre in a frame's units.
+/// How distances from a centre look in a frame of floats.
 #[derive(Clone, Copy, Debug)]
-enum Center {
-    Near([i32; 3]),
-    Far([f64; 3]),
-}
-
-/// How distances from a centre look in a frame.
-#[derive(Clone, Copy, Debug)]
-struct View {
-    center: Center,
-    /// Millimetres to a unit.
-    unit: f64,
-    /// By how many units a distance may be off.
+pub(super) struct View {
+    center: [f64; 3],
+    is_far: bool,
+    millimetre: f64,
+    /// By how much a distance may be off, besides the share that is rounding.
     error: f64,
-    /// By what share a square may be off.
-    rounding: f64,
 }
 
 impl View {
     #[inline]
-    fn new(center: &Key, frame: &Frame) -> Self {
-        let unit = power_of_two(frame.shift);
-        let cut = if frame.is_exact() { 0.0 } else { CUT };
-        if let Some(center) = near_center(center, frame) {
-            return Self {
-                center: Center::Near(center),
-                unit,
-                error: cut,
-                rounding: NEAR_ROUNDING,
-            };
-        }
-        let relative = [0, 1, 2].map(|k| signed(center[k], frame.origin[k]) / unit);
-        let far = relative.iter().fold(0.0_f64, |far, v| far.max(v.abs()));
+    pub(super) fn new(center: &Key, frame: &Frame, stray: u8) -> Self {
+        let millimetre = frame.millimetre();
+        let center = [0, 1, 2].map(|k| {
+            let way = signed(center[k], frame.origin[k]) * millimetre;
+            if frame.counts_down(k) { -way } else { way }
+        });
+        let far = farthest(&center);
+        let is_far = far > FLOAT_FAR;
+        let cut = if is_far {
+            FLOAT_END * FLOAT_CUT + (far + FLOAT_END) * FAR_ROUNDING / 8.0
+        } else {
+            far * FLOAT_CUT
+        };
+        // A stray is written as if it stood on the corner, along up to three axes.
+        let room = if stray == 0 { 0.0 } else { power_of_two(stray) };
         Self {
-            center: Center::Far(relative),
-            unit,
-            // The centre itself is rounded to 2^-52 of its distance here.
-            error: cut + (far + f64::from(OFFSET_END)) * FAR_ROUNDING / 8.0,
-            rounding: FAR_ROUNDING,
+            center,
+            is_far,
+            millimetre,
+            error: cut + 2.0 * room * millimetre,
         }
+    }
+
+    #[inline]
+    pub(super) fn near_center(&self) -> Center {
+        Center::Floats(self.center.map(|v| v as f32))
     }
 
     /// Returns the thresholds of a sphere around the centre.
     #[inline]
     fn thresholds(&self, radius: f64) -> (f64, f64) {
-        thresholds(radius / self.unit, self.error, self.rounding)
+        let rounding = if self.is_far {
+            FAR_ROUNDING
+        } else {
+            NEAR_ROUNDING
+        };
+        let (sure, never) = thresholds(radius * self.millimetre, self.error, rounding);
+        (if sure < TINY { -1.0 } else { sure }, never + TINY)
+    }
+
+    /// Returns the square beyond which a point is surely farther than `radius` from the centre, or infinity if
+    /// the centre is too far to say.
+    #[inline]
+    pub(super) fn never(&self, radius: f64) -> f32 {
+        if self.is_far {
+            return f32::INFINITY;
+        }
+        self.thresholds(radius).1 as f32
     }
 }
 
-/// Returns the squared distance in a frame's units beyond which a point is surely farther than `radius` from
-/// a centre near the frame.
+impl View {
+    /// Returns a distance in millimetres within which so many points of a leaf surely are, if that is
+    /// quickly told.
+    pub(super) fn reach<I: Copy>(&self, leaf: &Leaf<I>, wanted: usize) -> Option<f64> {
+        let pairs = leaf.len() / (2 * LANES);
+        if self.is_far || pairs == 0 || wanted == 0 || wanted > 2 * LANES {
+            return None;
+        }
+        let mut minima = simd::minima(&leaf.blocks()[..2 * pairs], self.near_center());
+        minima.sort_unstable_by(f32::total_cmp);
+        let square = f64::from(minima[wanted - 1]) + TINY;
+        let distance = square.sqrt() * (1.0 + NEAR_ROUNDING) + self.error;
+        Some(distance / self.millimetre)
+    }
+}
+
+/// Returns the squared distance beyond which a point is surely farther than `radius` from a centre near an
+/// exact frame.
 #[inline]
-pub(super) fn never(radius: f64, frame: &Frame) -> f32 {
-    let error = if frame.is_exact() { 0.0 } else { CUT };
-    thresholds(radius / power_of_two(frame.shift), error, NEAR_ROUNDING).1 as f32
+pub(super) fn never(radius: f64) -> f32 {
+    thresholds(radius, 0.0, NEAR_ROUNDING).1 as f32
 }
 
 /// Returns a squared distance in an exact frame. Differences are below 2^31, so three squares fit.
@@ -168,6 +228,7 @@ pub(super) fn power_of_two(power: u8) -> f64 {
 
 /// Returns the squared distances up to which a point is surely inside, and beyond which it is
 /// surely outside, if distances are off by at most `error` and squares by the share `rounding`.
+#[inline]
 fn thresholds(radius: f64, error: f64, rounding: f64) -> (f64, f64) {
     let inner = radius - error;
     let sure = if inner < 0.0 {
@@ -179,32 +240,20 @@ fn thresholds(radius: f64, error: f64, rounding: f64) -> (f64, f64) {
     (sure, outer * outer * (1.0 + rounding))
 }
 
-/// Returns the centre in the frame's units if differences to every offset fit `i32`.
-fn near_center(center: &Key, frame: &Frame) -> Option<[i32; 3]> {
-    let mut near = [0; 3];
-    for axis in 0..3 {
-        let (at, origin) = (center[axis], frame.origin[axis]);
-        near[axis] = if at >= origin {
-            i32::try_from((at - origin) >> frame.shift).ok()?
-        } else {
-            // Rounds down, as the offsets do.
-            let below = ((origin - at - 1) >> frame.shift) + 1;
-            let near = -i32::try_from(below).ok()?;
-            if near < NEAR_LOW {
-                return None;
-            }
-            near
-        };
+/// Returns a difference to within 2^-51 of itself.
+#[inline]
+pub(super) fn signed(at: u128, origin: u128) -> f64 {
+    let (difference, below) = at.overflowing_sub(origin);
+    if below {
+        -float(difference.wrapping_neg())
+    } else {
+        float(difference)
     }
-    Some(near)
 }
 
-fn signed(at: u128, origin: u128) -> f64 {
-    if at >= origin {
-        (at - origin) as f64
-    } else {
-        -((origin - at) as f64)
-    }
+#[inline]
+fn farthest(center: &[f64; 3]) -> f64 {
+    center.iter().fold(0.0_f64, |far, v| far.max(v.abs()))
 }
 
 /// Writes the ids of a leaf's points from slot `from` on that lie in a band, and those in doubt that
@@ -227,10 +276,11 @@ pub(super) fn scan<I: Copy>(
         }),
         Band::Far {
             center,
+            floats,
             sure,
             never,
         } => scan_by(leaf, from, out, exactly, |blocks| {
-            simd::masks(blocks, sure, never, |block| far(block, center))
+            simd::masks(blocks, sure, never, |block| far(block, center, floats))
         }),
     }
 }
@@ -278,12 +328,16 @@ fn keep<I: Copy>(ids: &[I], mut bits: u64, out: &mut [I]) -> usize {
     count
 }
 
+/// Returns the squared distances of a block's points.
 #[inline]
-pub(super) fn near(block: &Block, center: [i32; 3]) -> [f32; LANES] {
+pub(super) fn near(block: &Block, center: Center) -> [f32; LANES] {
     let mut squares = [0.0; LANES];
-    for (axis, at) in block.axes.iter().zip(center) {
+    for (k, axis) in block.axes.iter().enumerate() {
         for lane in 0..LANES {
-            let d = axis[lane].cast_signed().wrapping_sub(at) as f32;
+            let d = match center {
+                Center::Whole(center) => axis[lane].cast_signed().wrapping_sub(center[k]) as f32,
+                Center::Floats(center) => f32::from_bits(axis[lane]) - center[k],
+            };
             squares[lane] += d * d;
         }
     }
@@ -291,11 +345,16 @@ pub(super) fn near(block: &Block, center: [i32; 3]) -> [f32; LANES] {
 }
 
 #[inline]
-fn far(block: &Block, center: [f64; 3]) -> [f64; LANES] {
+fn far(block: &Block, center: [f64; 3], floats: bool) -> [f64; LANES] {
     let mut squares = [0.0; LANES];
     for (axis, at) in block.axes.iter().zip(center) {
         for lane in 0..LANES {
-            let d = f64::from(axis[lane]) - at;
+            let offset = if floats {
+                f64::from(f32::from_bits(axis[lane]))
+            } else {
+                f64::from(axis[lane])
+            };
+            let d = offset - at;
             squares[lane] += d * d;
         }
     }
@@ -336,8 +395,22 @@ mod tests {
         let all = [0; 3].map(|_| u128::from(random.word()) << 64 | u128::from(random.word()));
         let cube = Cube::around(&all, level);
         let inside = |random: &mut Random| cube.origin.map(|v| v | random.wide(level.into()));
-        let points: Vec<_> = (0..64).map(|id| (id, inside(random))).collect();
-        let leaf = Leaf::new(cube, Place::Root, points.iter().copied());
+        let mut points: Vec<_> = (0..64).map(|id| (id, inside(random))).collect();
+        if random.word().is_multiple_of(4) {
+            // Some stray, on both sides.
+            let slack = |random: &mut Random| random.wide(level.saturating_sub(6).into());
+            for (_, key) in points.iter_mut().step_by(5) {
+                let axis = usize::try_from(random.word() % 3).expect("small");
+                let (low, high) = (cube.origin[axis], cube.last()[axis]);
+                key[axis] = if random.word().is_multiple_of(2) {
+                    low.saturating_sub(slack(random))
+                } else {
+                    high.saturating_add(slack(random))
+                };
+            }
+        }
+        let mut leaf = Leaf::new(cube, Place::Root, points.iter().copied());
+        leaf.find_strays();
         let center = match random.word() % 3 {
             0 => inside(random),
             1 => cube.origin.map(|v| v.saturating_sub(random.wide(128))),

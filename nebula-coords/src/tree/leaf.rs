@@ -70,7 +70,7 @@ impl<I: Copy> Leaf<I> {
 
     /// Makes a leaf of points in the cube, given by their keys.
     pub(super) fn whole(cube: Cube, place: Place, ids: Vec<I>, keys: Vec<Key>) -> Self {
-        let frame = Frame::of_cube(&cube).unwrap_or_else(|| spanning(keys.iter().copied()));
+        let frame = Frame::fitting(&cube, &keys);
         let mut leaf = Self {
             cube,
             place,
@@ -146,6 +146,18 @@ impl<I: Copy> Leaf<I> {
         }
     }
 
+    /// Lets the processor fetch the whole keys of points from a slot on, a bit for each, if there are any.
+    #[inline]
+    pub(super) fn fetch_keys(&self, from: usize, mut bits: u64) {
+        if self.frame.is_exact() {
+            return;
+        }
+        while bits != 0 {
+            simd::prefetch(&self.keys[from + bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
+    }
+
     #[inline]
     pub(super) fn frame(&self) -> &Frame {
         &self.frame
@@ -199,10 +211,15 @@ impl<I: Copy> Leaf<I> {
         if slot.is_multiple_of(LANES) {
             self.blocks.push(Block::default());
         }
-        if !self.frame.is_exact() {
+        if self.frame.is_exact() {
+            self.set(slot, key);
+        } else {
             self.keys.push(key);
+            match self.frame.offsets(&key) {
+                Some(offsets) => self.write(slot, offsets),
+                None => self.reframe(slot, key),
+            }
         }
-        self.set(slot, key);
         slot
     }
 
@@ -367,7 +384,7 @@ impl<I: Copy> Leaf<I> {
 
     /// Writes every point anew in a frame that fits the points of a large cube.
     fn encode(&mut self, keys: Vec<Key>) {
-        self.frame = spanning(keys.iter().copied());
+        self.frame = Frame::fitting(&self.cube, &keys);
         self.write_all(keys.iter().copied());
         self.keys = if self.frame.is_exact() {
             Vec::new()
@@ -433,17 +450,4 @@ impl<I: Copy> Leaf<I> {
         }
         Ok(())
     }
-}
-
-/// Returns a frame that holds some keys.
-fn spanning(mut keys: impl Iterator<Item = Key>) -> Frame {
-    let first = keys.next().unwrap_or_default();
-    let (mut low, mut high) = (first, first);
-    for key in keys {
-        for axis in 0..3 {
-            low[axis] = low[axis].min(key[axis]);
-            high[axis] = high[axis].max(key[axis]);
-        }
-    }
-    Frame::spanning(&low, &high)
 }

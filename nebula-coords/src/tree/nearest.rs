@@ -17,8 +17,8 @@ use super::SpatialIndex;
 use super::ball::{Bounds, View, near_center};
 use super::best::{Best, Candidate, Distance, Small, square_below};
 use super::cube::{Key, key_of};
-use super::kernel::{self, exact_square};
-use super::leaf::LANES;
+use super::kernel::{self, Center, exact_square};
+use super::leaf::{Block, LANES};
 use super::node::{Link, Node};
 use super::simd::{self, GROUP};
 use crate::DenseId;
@@ -38,6 +38,8 @@ struct Search<'a, I: DenseId, D: Distance> {
     best: Best<D>,
     /// What the first look has seen.
     seen: Link,
+    /// A box around all that is wanted.
+    bounds: Bounds,
 }
 
 impl<I: DenseId> SpatialIndex<I> {
@@ -90,6 +92,7 @@ impl<I: DenseId> SpatialIndex<I> {
             at,
             best: Best::<D>::new(wanted, limit),
             seen: Link::Empty,
+            bounds: Bounds::around(&at, limit),
         };
         search.link(start);
         if start != self.root {
@@ -106,9 +109,12 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Returns the leaf around a point, or the smallest node around it, that holds as many as are wanted.
     fn start(&self, at: &Key, wanted: usize) -> Link {
         let mut link = self.root;
+        // A child that fills its slot holds all that falls into it.
+        let mut filled = u8::MAX;
         while let Link::Node(node) = link {
             let node = self.nodes.get(node);
-            if !node.cube.contains(at) {
+            let level = node.cube.level;
+            if level != filled && !node.cube.contains(at) {
                 break;
             }
             match node.child(node.slot_of(at)) {
@@ -117,6 +123,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 Link::Empty => break,
                 child => link = child,
             }
+            filled = level - 2;
         }
         link
     }
@@ -135,26 +142,31 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         match link {
             Link::Empty => {}
             Link::Leaf(leaf) => self.leaf(leaf),
-            Link::Node(node) => self.node(self.index.nodes.get(node)),
+            Link::Node(node) => self.descend(node),
         }
     }
 
     /// Searches everything but what was seen, down from the root.
     fn all(&mut self) {
         // The cast rounds down and saturates.
-        let bounds = Bounds::around(
-            &self.at,
-            (self.best.radius_above() as u128).saturating_add(1),
-        );
-        let mut link = self.index.root;
-        while let Link::Node(at) = link {
+        let radius = (self.best.radius_above() as u128).saturating_add(1);
+        self.bounds = Bounds::around(&self.at, radius);
+        self.link(self.index.root);
+    }
+
+    /// Goes down as long as only one child can hold what is wanted, which takes no floats.
+    fn descend(&mut self, mut at: u32) {
+        loop {
             let node: &'a Node = self.index.nodes.get(at);
-            if link == self.seen || !bounds.is_in_one_slot(node) {
-                break;
+            let mut children = node.children_in(self.bounds.slots_touched(node));
+            let (Some((_, first)), None) = (children.next(), children.next()) else {
+                return self.node(node);
+            };
+            match first {
+                Link::Node(child) if first != self.seen => at = child,
+                _ => return self.link(first),
             }
-            link = node.child(node.slot_of(&self.at));
         }
-        self.link(link);
     }
 
     fn node(&mut self, node: &Node) {
@@ -190,32 +202,64 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         let leaf = self.index.leaves.get(at);
         simd::prefetch_list(leaf.blocks(), GROUP * 2);
         let frame = leaf.frame();
-        let Some(center) = near_center(&self.at, &frame.origin, frame.shift) else {
+        if !frame.is_exact() {
+            let view = kernel::View::new(&self.at, frame, leaf.stray());
+            if !self.best.is_full()
+                && let Some(reach) = view.reach(leaf, self.best.wanted())
+            {
+                self.best.expect_within(reach);
+            }
+            let never = |radius| view.never(radius);
+            self.scan(at, view.near_center(), never, |search, _, slot| {
+                search.offer_by_key(at, slot);
+            });
+        } else if let Some(center) = near_center(&self.at, &frame.origin) {
+            self.scan(
+                at,
+                Center::Whole(center),
+                kernel::never,
+                |search, block, slot| {
+                    let square = exact_square(block, slot % LANES, center);
+                    search.offer(D::small(square), at, slot);
+                },
+            );
+        } else {
             for slot in 0..leaf.len() {
                 self.offer_by_key(at, slot);
             }
-            return;
-        };
+        }
+    }
+
+    /// Offers the points of a leaf that are not surely farther than the limit.
+    #[inline]
+    fn scan(
+        &mut self,
+        at: u32,
+        center: Center,
+        never: impl Fn(f64) -> f32,
+        mut offer: impl FnMut(&mut Self, &Block, usize),
+    ) {
+        let leaf = self.index.leaves.get(at);
         let (mut from, mut blocks) = (0, leaf.blocks());
         // The first few points bring the limit down for the rest.
-        let mut group = 1;
+        let mut group = if self.best.is_full() {
+            GROUP
+        } else {
+            self.best.wanted().div_ceil(LANES).min(GROUP)
+        };
         while !blocks.is_empty() {
             let (some, rest) = blocks.split_at(group.min(blocks.len()));
-            let never = kernel::never(self.best.radius_above(), frame);
+            let never = never(self.best.radius_above());
             let used = u64::MAX.unbounded_shr(64_u32.saturating_sub((leaf.len() - from) as u32));
             let mut bits = simd::near(some, center, never, never).maybe & used;
+            leaf.fetch_keys(from, bits);
             while bits != 0 {
                 let lane = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if frame.is_exact() {
-                    let square = exact_square(&some[lane / LANES], lane % LANES, center);
-                    self.offer(D::small(square), at, from + lane);
-                } else {
-                    self.offer_by_key(at, from + lane);
-                }
+                offer(self, &some[lane / LANES], from + lane);
             }
             from += some.len() * LANES;
-            (blocks, group) = (rest, GROUP);
+            (blocks, group) = (rest, (group * 2).min(GROUP));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Nodes: a cube split 4 x 4 x 4, as eight octants of eight fine slots each.
 //!
 //! Slots are numbered octant first, so an octant is one byte of a 64-bit mask. An octant holds
-//! either one leaf of its own size (a *coarse* leaf, kept in the octant's first slot) or up to
-//! eight children of half that size, one per fine slot. That gives leaves every size a power of two
+//! either one leaf of its own size (a *coarse* leaf, to which all its slots lead) or up to eight
+//! children of half that size, one per fine slot. That gives leaves every size a power of two
 //! allows, while the tree is only as deep as one of fourth powers.
 
 use super::cube::{Cube, Key, room_for};
@@ -55,19 +55,24 @@ pub(super) enum Place {
     Coarse(u32, u8),
 }
 
+/// The fields stand in the order of their lines in memory: on the way down a node costs a line of links
+/// and the last one.
 #[derive(Clone)]
+#[repr(C, align(64))]
 pub(super) struct Node {
+    links: [Packed; 64],
     pub(super) cube: Cube,
     pub(super) place: Place,
     /// How many points are below this node.
     pub(super) count: u32,
-    /// By how many bits a point below may stray out of its leaf's cube; never less than it does.
-    pub(super) stray: u8,
-    /// The octants that are coarse leaves.
-    coarse: u8,
     /// The fine slots in use.
     fine: u64,
-    links: [Packed; 64],
+    /// The octants that are coarse leaves.
+    coarse: u8,
+    /// By how many bits a point below may stray out of its leaf's cube; never less than it does.
+    pub(super) stray: u8,
+    /// The level of the cube.
+    pub(super) level: u8,
 }
 
 impl Node {
@@ -77,36 +82,21 @@ impl Node {
             "nodes have even levels"
         );
         Self {
+            links: [Packed::EMPTY; 64],
             cube,
             place,
             count,
-            stray: 0,
-            coarse: 0,
             fine: 0,
-            links: [Packed::EMPTY; 64],
+            coarse: 0,
+            stray: 0,
+            level: cube.level,
         }
     }
 
     /// Returns the fine slot that a key of this cube falls into.
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "two bits of each axis choose a slot"
-    )]
     pub(super) fn slot_of(&self, key: &Key) -> u8 {
-        // Levels are even, so both bits are in the same half of a key.
-        let shift = self.cube.level - 2;
-        let place = |axis: usize| {
-            let half = if shift < 64 {
-                key[axis] as u64
-            } else {
-                (key[axis] >> 64) as u64
-            };
-            (half >> (shift & 63)) as u8 & 3
-        };
-        let [x, y, z] = [place(0), place(1), place(2)];
-        let fine = x & 1 | (y & 1) << 1 | (z & 1) << 2;
-        fine | (x & 2) << 2 | (y & 2) << 3 | (z & 2) << 4
+        slot_at(self.level, key)
     }
 
     /// Returns the cube of a fine slot.
@@ -146,9 +136,7 @@ impl Node {
     /// Returns the child that would hold a key falling into a slot.
     #[inline]
     pub(super) fn child(&self, slot: u8) -> Link {
-        let oct = slot >> 3;
-        let at = if self.is_coarse(oct) { oct << 3 } else { slot };
-        self.links[usize::from(at)].link()
+        self.links[usize::from(slot)].link()
     }
 
     pub(super) fn set_fine(&mut self, slot: u8, link: Link) {
@@ -170,7 +158,8 @@ impl Node {
         } else {
             self.coarse | bit
         };
-        self.links[usize::from(oct) << 3] = Packed::new(leaf.map_or(Link::Empty, Link::Leaf));
+        let link = Packed::new(leaf.map_or(Link::Empty, Link::Leaf));
+        self.links[usize::from(oct) << 3..][..8].fill(link);
     }
 
     /// Returns the children in slot order, coarse leaves once, restricted to those that `mask` of
@@ -195,6 +184,28 @@ impl Node {
     pub(super) fn octant_children(&self, oct: u8) -> Children<'_> {
         self.children_in(0xff << (oct * 8))
     }
+}
+
+/// Returns the fine slot of a node of some level that a key of its cube falls into.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "two bits of each axis choose a slot"
+)]
+pub(super) fn slot_at(level: u8, key: &Key) -> u8 {
+    // Levels are even, so both bits are in the same half of a key.
+    let shift = level - 2;
+    let place = |axis: usize| {
+        let half = if shift < 64 {
+            key[axis] as u64
+        } else {
+            (key[axis] >> 64) as u64
+        };
+        (half >> (shift & 63)) as u8 & 3
+    };
+    let [x, y, z] = [place(0), place(1), place(2)];
+    let fine = x & 1 | (y & 1) << 1 | (z & 1) << 2;
+    fine | (x & 2) << 2 | (y & 2) << 3 | (z & 2) << 4
 }
 
 /// Moves bit `i` of a byte to bit `8 * i`.
@@ -234,15 +245,26 @@ pub(super) fn slots_touched(cube: &Cube, stray: u8, low: &Key, high: &Key) -> u6
     let slack = room_for(stray);
     let mut mask = u64::MAX;
     for axis in 0..3 {
-        let (low, high) = (
-            low[axis].saturating_sub(slack),
-            high[axis].saturating_add(slack),
-        );
-        let first = low.saturating_sub(cube.origin[axis]) >> shift;
-        let last = high.saturating_sub(cube.origin[axis]) >> shift;
-        mask &= RANGES[axis][first.min(3) as usize][last.min(3) as usize];
+        let origin = cube.origin[axis];
+        let (mut low, mut high) = (low[axis], high[axis]);
+        if stray != 0 {
+            low = low.saturating_sub(slack);
+            high = high.saturating_add(slack);
+        }
+        mask &= RANGES[axis][place_of(low, origin, shift)][place_of(high, origin, shift)];
     }
     mask
+}
+
+/// Returns the place from a node's corner on that a coordinate is in, or the nearest one.
+#[inline]
+fn place_of(at: u128, origin: u128, shift: u8) -> usize {
+    if let Some(shift) = shift.checked_sub(64) {
+        let steps = ((at >> 64) as u64).saturating_sub((origin >> 64) as u64) >> shift;
+        steps.min(3) as usize
+    } else {
+        (at.saturating_sub(origin) >> shift).min(3) as usize
+    }
 }
 
 /// `RANGES[axis][a][b]`: the slots whose place along an axis is in `a..=b`.

@@ -13,17 +13,18 @@ use super::cube::{Cube, Key};
 use super::frame::Frame;
 use super::leaf::Leaf;
 use super::node::{Link, Node, Place};
-use super::seed::{Bits, Counts, Seed, Source, Window};
+use super::seed::{AHEAD, Bits, Counts, Seed, Source, Window};
+use super::stem::stem_of;
 use super::{LEAF_LIMIT, SpatialIndex};
 use crate::DenseId;
 
 /// How points part below a place.
-struct Parting {
-    node: u32,
+pub(super) struct Parting {
+    pub(super) node: u32,
     /// Whether they are in several octants: then an octant of few points becomes one leaf.
-    has_octants: bool,
-    bits: Bits,
-    counts: Counts,
+    pub(super) has_octants: bool,
+    pub(super) bits: Bits,
+    pub(super) counts: Counts,
 }
 
 impl<I: DenseId> SpatialIndex<I> {
@@ -50,37 +51,81 @@ impl<I: DenseId> SpatialIndex<I> {
         &mut self,
         place: Place,
         source: &Source<'_, I>,
-        mut window: Window,
+        window: Window,
         seeds: &mut [Seed],
         scratch: &mut [Seed],
     ) {
         if seeds.len() <= LEAF_LIMIT as usize {
             return self.hang_seeds(place, source, &window, seeds);
         }
+        self.plant_below(place, source, window, seeds, scratch);
+    }
+
+    /// Does so for points that do not become one leaf, unless they are all on one spot.
+    fn plant_below(
+        &mut self,
+        place: Place,
+        source: &Source<'_, I>,
+        window: Window,
+        seeds: &mut [Seed],
+        scratch: &mut [Seed],
+    ) {
+        match stem_of(place, &window, self.cube_of(place).level, seeds) {
+            Some(tip) => self.plant_stem(place, source, window, &tip, seeds, scratch),
+            None => self.plant_node(place, source, window, seeds, scratch),
+        }
+    }
+
+    /// Does so by a node for the points of a place, and a planting in each of its slots.
+    pub(super) fn plant_node(
+        &mut self,
+        place: Place,
+        source: &Source<'_, I>,
+        mut window: Window,
+        seeds: &mut [Seed],
+        scratch: &mut [Seed],
+    ) {
         let filling = self.part_filling(place, source, &window, seeds);
-        let Some(parting) =
-            filling.or_else(|| self.part_tightly(place, source, &mut window, seeds))
-        else {
-            return self.hang_seeds(place, source, &window, seeds);
-        };
+        match filling.or_else(|| self.part_tightly(place, source, &mut window, seeds)) {
+            Some(parting) => self.plant_parts(&parting, source, window, seeds, scratch, None),
+            None => self.hang_seeds(place, source, &window, seeds),
+        }
+    }
+
+    /// Plants the points of a node slot by slot; in the octant of a stem there is more to come.
+    pub(super) fn plant_parts(
+        &mut self,
+        parting: &Parting,
+        source: &Source<'_, I>,
+        window: Window,
+        seeds: &mut [Seed],
+        scratch: &mut [Seed],
+        stem: Option<u8>,
+    ) {
         let node = parting.node;
         let ends = parting.bits.sort(&parting.counts, seeds, scratch);
         let mut from = 0;
         for oct in 0..8_u8 {
             let end = ends[usize::from(oct) * 8 + 7];
-            if parting.has_octants && from < end && end - from <= LEAF_LIMIT as usize {
+            let may_be_one = parting.has_octants && stem != Some(oct);
+            if may_be_one && from < end && fits_leaf(end - from, ends[63]) {
                 let place = Place::Coarse(node, oct);
                 self.hang_seeds(place, source, &window, &scratch[from..end]);
                 from = end;
             }
             for slot in oct * 8..oct * 8 + 8 {
                 let end = ends[usize::from(slot)];
-                if from < end {
-                    let place = Place::Fine(node, slot);
-                    let (seeds, scratch) = (&mut scratch[from..end], &mut seeds[from..end]);
-                    self.plant(place, source, window, seeds, scratch);
-                    from = end;
+                if end <= from {
+                    continue;
                 }
+                let place = Place::Fine(node, slot);
+                let (part, room) = (&mut scratch[from..end], &mut seeds[from..end]);
+                if fits_leaf(part.len(), ends[63]) {
+                    self.hang_seeds(place, source, &window, part);
+                } else {
+                    self.plant_below(place, source, window, part, room);
+                }
+                from = end;
             }
         }
     }
@@ -167,7 +212,11 @@ impl<I: DenseId> SpatialIndex<I> {
                 Leaf::framed(cube, place, frame, ids.collect(), offsets)
             }
             None => {
-                let points = seeds.iter().map(|seed| source.point(seed, window));
+                source.fetch(seeds.iter().take(AHEAD));
+                let points = seeds.iter().enumerate().map(|(at, seed)| {
+                    source.fetch(seeds.get(at + AHEAD));
+                    source.point(seed, window)
+                });
                 let (ids, keys) = points.unzip();
                 Leaf::whole(cube, place, ids, keys)
             }
@@ -177,7 +226,13 @@ impl<I: DenseId> SpatialIndex<I> {
 
     /// Returns the node whose children the parts of a split leaf become. Parts of a coarse leaf that
     /// spread over their octant stay in its node; else a node as tight as the points comes between.
-    fn node_for_parts(&mut self, place: Place, key: &Key, level: u8, count: usize) -> u32 {
+    pub(super) fn node_for_parts(
+        &mut self,
+        place: Place,
+        key: &Key,
+        level: u8,
+        count: usize,
+    ) -> u32 {
         let place = match place {
             Place::Coarse(node, _) if level == self.nodes.get(node).cube.level - 1 => return node,
             Place::Coarse(node, _) => Place::Fine(node, self.nodes.get(node).slot_of(key)),
@@ -191,8 +246,17 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 }
 
+/// Returns whether a part of some points becomes one leaf. Where points of every scale meet, a part that nearly
+/// all go to would be split again soon, and again lose but a few: it is parted at once. Of one guest far from a
+/// crowd there is nothing to learn.
+fn fits_leaf(part: usize, all: usize) -> bool {
+    let limit = LEAF_LIMIT as usize;
+    let loses_a_few = part > limit / 2 && part > all / 4 * 3 && all - part > all / 64;
+    part <= limit && !loses_a_few
+}
+
 /// Returns an exact frame for seeds in a large cube, if they are close enough together.
 fn spanning(window: &Window, seeds: &[Seed]) -> Option<Frame> {
     let (low, high) = window.bounds(seeds)?;
-    Some(Frame::spanning(&low, &high)).filter(Frame::is_exact)
+    Frame::spanning(&low, &high)
 }

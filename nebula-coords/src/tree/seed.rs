@@ -12,6 +12,7 @@
 use nebula_math::WorldPosition;
 
 use super::cube::{Cube, Key, key_of, level_of_difference};
+use super::simd;
 use crate::DenseId;
 
 /// The bits of each axis that a seed shows.
@@ -22,6 +23,12 @@ const HALF: u8 = BITS - 1;
 
 /// The bits of each axis above the lowest 32: they share one word.
 const HIGH: u8 = BITS - 32;
+
+/// How many nodes of one way a window can show, and one for what it does not.
+pub(super) const STEPS: usize = BITS as usize / 2 + 1;
+
+/// So many whole keys are fetched ahead of the one that is read.
+pub(super) const AHEAD: usize = 12;
 
 /// A point on its way into the tree.
 #[derive(Clone, Copy, Default)]
@@ -79,6 +86,21 @@ impl<I: DenseId> Source<'_, I> {
             }
             Keys::Whole(keys) => keys[at],
             Keys::Shown => unreachable!("a window on all bits stays where it is"),
+        }
+    }
+
+    /// Lets the processor fetch the whole keys of seeds from a list in another order.
+    #[inline]
+    pub(super) fn fetch<'a>(&self, seeds: impl IntoIterator<Item = &'a Seed>) {
+        let Keys::Points(points, _) = self.keys else {
+            return;
+        };
+        for seed in seeds {
+            if let Some((_, position)) = points.get(seed.point as usize) {
+                // It may lie across two lines.
+                simd::prefetch(&position.x);
+                simd::prefetch(&position.z);
+            }
         }
     }
 
@@ -183,6 +205,53 @@ impl Window {
         level >= self.shift + 2
     }
 
+    /// Returns whether points of a cube of some level part by bits that the window shows alone.
+    #[inline]
+    pub(super) fn parts_all(&self, level: u8) -> bool {
+        level <= self.shift + HALF
+    }
+
+    /// Returns how many nodes up from the lowest that the window shows two points part; none if it does not
+    /// show where. They are of a cube that `parts_all` of.
+    #[inline]
+    pub(super) fn steps(&self, a: &Seed, b: &Seed) -> u8 {
+        let [x, y, z] = [0, 1, 2].map(|k| a.low[k] ^ b.low[k]);
+        let high = a.high ^ b.high;
+        let high = (high | high >> HIGH | high >> (2 * HIGH)) & ((1 << HIGH) - 1);
+        let bits = u64::from(high) << 32 | u64::from(x | y | z);
+        let level = self.shift + (u64::BITS - bits.leading_zeros()) as u8;
+        (level.next_multiple_of(2) - self.shift) / 2
+    }
+
+    /// Returns the level of the node where points part after so many steps.
+    pub(super) fn level_of(&self, steps: usize) -> u8 {
+        (self.shift + steps as u8 * 2).next_multiple_of(2)
+    }
+
+    /// Copies seeds to the scratch list, those first that part from `tip` after most steps, and returns
+    /// where those end that part after so many.
+    pub(super) fn sort_by_steps(
+        &self,
+        tip: &Seed,
+        seeds: &[Seed],
+        scratch: &mut [Seed],
+    ) -> [usize; STEPS] {
+        let mut counts = [0; STEPS];
+        for seed in seeds {
+            counts[usize::from(self.steps(tip, seed))] += 1;
+        }
+        let mut next = [0; STEPS];
+        for steps in (1..STEPS).rev() {
+            next[steps - 1] = next[steps] + counts[steps];
+        }
+        for seed in seeds {
+            let to = &mut next[usize::from(self.steps(tip, seed))];
+            scratch[*to] = *seed;
+            *to += 1;
+        }
+        next
+    }
+
     /// Returns the corners of the smallest box around seeds, if the window hides nothing of them.
     pub(super) fn bounds(&self, seeds: &[Seed]) -> Option<(Key, Key)> {
         if !self.shows_all() {
@@ -236,7 +305,8 @@ impl Window {
             return if seen == 0 { 0 } else { seen + self.shift };
         }
         let first = source.whole_key(&first);
-        let bits = seeds.iter().fold(0, |bits, seed| {
+        let bits = seeds.iter().enumerate().fold(0, |bits, (at, seed)| {
+            source.fetch(seeds.get(at + AHEAD));
             bits | difference(&source.whole_key(seed), &first)
         });
         let level = level_of_difference(bits);

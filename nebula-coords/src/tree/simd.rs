@@ -9,6 +9,7 @@
     reason = "vector instructions are chosen when the program runs; decision 0017 shows what they gain"
 )]
 
+use super::kernel::Center;
 use super::leaf::{Block, LANES};
 
 /// So many blocks are looked at together: one bit of a word for each point.
@@ -26,25 +27,73 @@ pub(super) struct Masks {
 /// Returns which points of up to eight blocks are within two squared distances of a centre, measured in
 /// `f32`.
 #[inline]
-pub(super) fn near(blocks: &[Block], center: [i32; 3], sure: f32, never: f32) -> Masks {
+pub(super) fn near(blocks: &[Block], center: Center, sure: f32, never: f32) -> Masks {
     debug_assert!(blocks.len() <= GROUP, "a bit for each point");
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has AVX-512F, as was just asked.
-            return unsafe { x86::near_512(blocks, center, sure, never) };
+            return unsafe {
+                match center {
+                    Center::Whole(at) => x86::near_512::<false>(blocks, at, sure, never),
+                    Center::Floats(at) => x86::near_512::<true>(blocks, bits(at), sure, never),
+                }
+            };
         }
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
         {
             // SAFETY: the processor has AVX2 and FMA, as was just asked.
-            return unsafe { x86::near_256(blocks, center, sure, never) };
+            return unsafe {
+                match center {
+                    Center::Whole(at) => x86::near_256::<false>(blocks, at, sure, never),
+                    Center::Floats(at) => x86::near_256::<true>(blocks, bits(at), sure, never),
+                }
+            };
         }
     }
     near_plain(blocks, center, sure, never)
 }
 
+/// Returns the smallest square in each of 16 lanes of blocks that come in pairs: of as many different
+/// points, if there are any.
+#[inline]
+pub(super) fn minima(blocks: &[Block], center: Center) -> [f32; 2 * LANES] {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has AVX-512F, as was just asked.
+        return unsafe {
+            match center {
+                Center::Whole(at) => x86::minima_512::<false>(blocks, at),
+                Center::Floats(at) => x86::minima_512::<true>(blocks, bits(at)),
+            }
+        };
+    }
+    minima_plain(blocks, center)
+}
+
 /// The twin of the vector code.
-fn near_plain(blocks: &[Block], center: [i32; 3], sure: f32, never: f32) -> Masks {
+fn minima_plain(blocks: &[Block], center: Center) -> [f32; 2 * LANES] {
+    let mut minima = [f32::INFINITY; 2 * LANES];
+    for pair in blocks.chunks_exact(2) {
+        let squares = pair
+            .iter()
+            .flat_map(|block| super::kernel::near(block, center));
+        for (least, square) in minima.iter_mut().zip(squares) {
+            *least = least.min(square);
+        }
+    }
+    minima
+}
+
+/// Returns floats as registers of whole numbers hold them.
+#[inline]
+#[cfg(target_arch = "x86_64")]
+fn bits(floats: [f32; 3]) -> [i32; 3] {
+    floats.map(|v| v.to_bits().cast_signed())
+}
+
+/// The twin of the vector code.
+fn near_plain(blocks: &[Block], center: Center, sure: f32, never: f32) -> Masks {
     masks(blocks, sure, never, |block| {
         super::kernel::near(block, center)
     })
@@ -110,21 +159,54 @@ mod x86 {
         unsafe { _mm256_load_si256(block.axes[axis].as_ptr().cast()) }
     }
 
+    /// Returns the squares of two blocks. Offsets and centre are the bits of floats, or whole numbers.
+    #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn near_512(blocks: &[Block], center: [i32; 3], sure: f32, never: f32) -> Masks {
+    fn squares_512<const FLOATS: bool>(
+        first: &Block,
+        second: &Block,
+        center: &[__m512i; 3],
+    ) -> __m512 {
+        let mut squares = _mm512_setzero_ps();
+        for (k, center) in center.iter().enumerate() {
+            let low = _mm512_castsi256_si512(axis(first, k));
+            let both = _mm512_inserti64x4::<1>(low, axis(second, k));
+            let d = if FLOATS {
+                _mm512_sub_ps(_mm512_castsi512_ps(both), _mm512_castsi512_ps(*center))
+            } else {
+                _mm512_cvtepi32_ps(_mm512_sub_epi32(both, *center))
+            };
+            squares = _mm512_fmadd_ps(d, d, squares);
+        }
+        squares
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn minima_512<const FLOATS: bool>(blocks: &[Block], center: [i32; 3]) -> [f32; 16] {
+        let center = center.map(|at| _mm512_set1_epi32(at));
+        let mut least = _mm512_set1_ps(f32::INFINITY);
+        for pair in blocks.chunks_exact(2) {
+            least = _mm512_min_ps(least, squares_512::<FLOATS>(&pair[0], &pair[1], &center));
+        }
+        let mut minima = [0.0; 16];
+        // SAFETY: the list is as long as the register, and the instruction asks for no alignment.
+        unsafe { _mm512_storeu_ps(minima.as_mut_ptr(), least) };
+        minima
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn near_512<const FLOATS: bool>(
+        blocks: &[Block],
+        center: [i32; 3],
+        sure: f32,
+        never: f32,
+    ) -> Masks {
         let center = center.map(|at| _mm512_set1_epi32(at));
         let (sure, never) = (_mm512_set1_ps(sure), _mm512_set1_ps(never));
         let mut found = Masks { sure: 0, maybe: 0 };
         let mut shift = 0;
         for pair in blocks.chunks(2) {
-            let second = &pair[pair.len() - 1];
-            let mut squares = _mm512_setzero_ps();
-            for (k, center) in center.iter().enumerate() {
-                let low = _mm512_castsi256_si512(axis(&pair[0], k));
-                let both = _mm512_inserti64x4::<1>(low, axis(second, k));
-                let d = _mm512_cvtepi32_ps(_mm512_sub_epi32(both, *center));
-                squares = _mm512_fmadd_ps(d, d, squares);
-            }
+            let squares = squares_512::<FLOATS>(&pair[0], &pair[pair.len() - 1], &center);
             found.sure |= u64::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(squares, sure)) << shift;
             found.maybe |= u64::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(squares, never)) << shift;
             shift += 16;
@@ -132,8 +214,14 @@ mod x86 {
         found.trimmed(blocks.len())
     }
 
+    /// Does the same on half the width.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn near_256(blocks: &[Block], center: [i32; 3], sure: f32, never: f32) -> Masks {
+    pub(super) fn near_256<const FLOATS: bool>(
+        blocks: &[Block],
+        center: [i32; 3],
+        sure: f32,
+        never: f32,
+    ) -> Masks {
         let center = center.map(|at| _mm256_set1_epi32(at));
         let (sure, never) = (_mm256_set1_ps(sure), _mm256_set1_ps(never));
         let bits = |mask: __m256| u64::from(_mm256_movemask_ps(mask).cast_unsigned());
@@ -141,7 +229,12 @@ mod x86 {
         for (at, block) in blocks.iter().enumerate() {
             let mut squares = _mm256_setzero_ps();
             for (k, center) in center.iter().enumerate() {
-                let d = _mm256_cvtepi32_ps(_mm256_sub_epi32(axis(block, k), *center));
+                let offsets = axis(block, k);
+                let d = if FLOATS {
+                    _mm256_sub_ps(_mm256_castsi256_ps(offsets), _mm256_castsi256_ps(*center))
+                } else {
+                    _mm256_cvtepi32_ps(_mm256_sub_epi32(offsets, *center))
+                };
                 squares = _mm256_fmadd_ps(d, d, squares);
             }
             found.sure |= bits(_mm256_cmp_ps::<_CMP_LE_OQ>(squares, sure)) << (8 * at);
@@ -170,7 +263,20 @@ mod tests {
     use super::super::kernel::NEAR_LOW;
     use super::*;
 
-    type Near = fn(&[Block], [i32; 3], f32, f32) -> Masks;
+    type Near = fn(&[Block], Center, f32, f32) -> Masks;
+
+    /// Asks a way for whole numbers or for floats, as the centre is.
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! way {
+        ($near:ident) => {
+            |blocks, center, sure, never| match center {
+                // SAFETY: whoever lists this way has asked for the instructions.
+                Center::Whole(at) => unsafe { x86::$near::<false>(blocks, at, sure, never) },
+                // SAFETY: the same.
+                Center::Floats(at) => unsafe { x86::$near::<true>(blocks, bits(at), sure, never) },
+            }
+        };
+    }
 
     /// Returns every way to do the work that this processor can, with its name.
     fn ways() -> Vec<(&'static str, Near)> {
@@ -178,14 +284,12 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         {
             if std::arch::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has AVX-512F, as was just asked.
-                ways.push(("avx512", |b, c, s, n| unsafe { x86::near_512(b, c, s, n) }));
+                ways.push(("avx512", way!(near_512)));
             }
             if std::arch::is_x86_feature_detected!("avx2")
                 && std::arch::is_x86_feature_detected!("fma")
             {
-                // SAFETY: the processor has AVX2 and FMA, as was just asked.
-                ways.push(("avx2", |b, c, s, n| unsafe { x86::near_256(b, c, s, n) }));
+                ways.push(("avx2", way!(near_256)));
             }
         }
         ways
@@ -198,17 +302,59 @@ mod tests {
         z ^ (z >> 31)
     }
 
-    /// Returns the square of a distance, exactly.
-    fn square(block: &Block, lane: usize, center: [i32; 3]) -> u128 {
-        let gap = |k: usize| i64::from(block.axes[k][lane]).abs_diff(center[k].into());
-        [0, 1, 2].map(|k| u128::from(gap(k)).pow(2)).iter().sum()
+    /// Returns the square of a distance as exactly as `f64` can: far better than `f32`.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the margin is far wider than the rounding of f64"
+    )]
+    fn square(block: &Block, lane: usize, center: Center) -> f64 {
+        let gap = |k: usize| match center {
+            Center::Whole(at) => i64::from(block.axes[k][lane]).abs_diff(at[k].into()) as f64,
+            Center::Floats(at) => f64::from(f32::from_bits(block.axes[k][lane])) - f64::from(at[k]),
+        };
+        [0, 1, 2].map(|k| gap(k) * gap(k)).iter().sum()
+    }
+
+    /// Returns blocks of random offsets and a centre: whole numbers, or floats of every size.
+    fn scene(state: &mut u64) -> (Vec<Block>, Center) {
+        let count = usize::try_from(word(state) % 8).expect("small") + 1;
+        let bits = word(state) % 32;
+        let floats = word(state).is_multiple_of(2);
+        let offset = |state: &mut u64| {
+            let wide = word(state) % u64::from(OFFSET_END);
+            let whole = u32::try_from(wide >> bits).expect("31 bits");
+            if !floats {
+                return whole;
+            }
+            // From 2^-62 to 2^62.
+            let exponent = u32::try_from(word(state) % 125).expect("small") + 127 - 62;
+            exponent << 23 | whole >> 8
+        };
+        let mut blocks = vec![Block::default(); count];
+        for axis in blocks.iter_mut().flat_map(|block| &mut block.axes) {
+            *axis = [0; LANES].map(|_| offset(state));
+        }
+        let center = if floats {
+            Center::Floats([0; 3].map(|_| match word(state) % 4 {
+                0 => 0.0,
+                1 => -f32::from_bits(offset(state)),
+                _ => f32::from_bits(offset(state)),
+            }))
+        } else {
+            Center::Whole([0; 3].map(|_| match word(state) % 4 {
+                0 => NEAR_LOW,
+                1 => i32::MAX,
+                _ => offset(state).cast_signed(),
+            }))
+        };
+        (blocks, center)
     }
 
     /// What the band of doubt relies on: a bit is right wherever the square is not within 2^-21 of the
     /// threshold. All ways, all numbers of blocks, thresholds at a point's own square.
     #[test]
     #[expect(
-        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
         reason = "thresholds are floats, and the margin is far wider than their rounding"
     )]
     fn every_way_is_right_outside_the_margin() {
@@ -218,21 +364,8 @@ mod tests {
         let ways = ways();
         let (mut state, mut asked, mut inside) = (7, 0, 0);
         while asked < cases {
-            let count = usize::try_from(word(&mut state) % 8).expect("small") + 1;
-            let bits = word(&mut state) % 32;
-            let offset = |state: &mut u64| {
-                let wide = word(state) % u64::from(OFFSET_END);
-                u32::try_from(wide >> bits).expect("31 bits")
-            };
-            let mut blocks = vec![Block::default(); count];
-            for axis in blocks.iter_mut().flat_map(|block| &mut block.axes) {
-                *axis = [0; LANES].map(|_| offset(&mut state));
-            }
-            let center = [0; 3].map(|_| match word(&mut state) % 4 {
-                0 => NEAR_LOW,
-                1 => i32::MAX,
-                _ => offset(&mut state).cast_signed(),
-            });
+            let (blocks, center) = scene(&mut state);
+            let count = blocks.len();
             let lane = usize::try_from(word(&mut state) % 8).expect("small");
             let sure = square(&blocks[count / 2], lane, center) as f32;
             let never = square(&blocks[0], lane, center) as f32;
@@ -244,7 +377,7 @@ mod tests {
                         assert!(!bit(found.sure | found.maybe), "{name}: a bit for nobody");
                         continue;
                     };
-                    let square = square(block, at % LANES, center) as f64;
+                    let square = square(block, at % LANES, center);
                     for (mask, limit) in [(found.sure, sure), (found.maybe, never)] {
                         let limit = f64::from(limit);
                         if (square - limit).abs() > limit * MARGIN {
@@ -261,6 +394,25 @@ mod tests {
             inside > all / 10 && inside < all / 10 * 9,
             "{inside} of {all}"
         );
+    }
+
+    /// Each minimum is the square of a point in its lane, and no point there is nearer.
+    #[test]
+    fn minima_are_those_of_their_lanes() {
+        let mut state = 9;
+        for _ in 0..2_000 {
+            let (blocks, center) = scene(&mut state);
+            for minima in [minima(&blocks, center), minima_plain(&blocks, center)] {
+                for (lane, least) in minima.iter().enumerate() {
+                    let pairs = blocks.chunks_exact(2);
+                    let squares = pairs.map(|pair| square(&pair[lane / 8], lane % 8, center));
+                    let exact = squares.fold(f64::INFINITY, f64::min);
+                    let least = f64::from(*least);
+                    let is_near = (least - exact).abs() <= exact / f64::from(1 << 21);
+                    assert!(least == exact || is_near, "{least} {exact}");
+                }
+            }
+        }
     }
 
     #[test]

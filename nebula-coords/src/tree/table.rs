@@ -50,10 +50,16 @@ impl<T: Copy + PartialEq> Paged<T> {
     pub(super) fn entry(&mut self, index: u32) -> &mut T {
         let at = (index >> PAGE_BITS) as usize;
         if at >= self.pages.len() {
-            self.pages.resize_with(at + 1, || None);
+            self.grow(at + 1);
         }
-        let page = self.pages[at].get_or_insert_with(|| Box::new([self.vacant; PAGE]));
+        let vacant = self.vacant;
+        let page = self.pages[at].get_or_insert_with(|| new_page(vacant));
         &mut page[index as usize % PAGE]
+    }
+
+    #[cold]
+    fn grow(&mut self, pages: usize) {
+        self.pages.resize_with(pages, || None);
     }
 
     /// Returns how many entries are not vacant.
@@ -68,6 +74,16 @@ impl<T: Copy + PartialEq> Paged<T> {
         self.pages.capacity() * size_of::<Option<Box<[T; PAGE]>>>()
             + self.pages.iter().flatten().count() * size_of::<[T; PAGE]>()
     }
+}
+
+/// Makes a page in place: by way of the stack, every caller would have to look for so much room there on
+/// each call, whether it needs a page or not.
+#[cold]
+#[inline(never)]
+fn new_page<T: Copy>(vacant: T) -> Box<[T; PAGE]> {
+    let page = vec![vacant; PAGE].into_boxed_slice();
+    page.try_into()
+        .unwrap_or_else(|_| unreachable!("a page has its length"))
 }
 
 #[cfg(test)]
