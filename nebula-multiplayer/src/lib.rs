@@ -72,6 +72,7 @@
 pub mod auth;
 pub mod client;
 pub mod ecs;
+mod fields;
 pub mod id;
 pub mod input;
 pub mod interest;

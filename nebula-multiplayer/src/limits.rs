@@ -7,7 +7,10 @@ mod transport;
 
 use core::time::Duration;
 
+use serde::Serialize;
 use thiserror::Error;
+
+use crate::fields::{from_fields, millis};
 
 pub use transport::TransportLimits;
 
@@ -45,7 +48,21 @@ pub const MAX_REASON: usize = 256;
 /// let error = Limits { clients: 0, ..limits }.validate().unwrap_err();
 /// assert_eq!(error.to_string(), "limit clients is 0; give at least 1 and at most 1000000");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// In a settings file any field may be left out, and times are whole milliseconds. Errors name the
+/// field.
+///
+/// ```
+/// use core::time::Duration;
+/// use nebula_multiplayer::limits::Limits;
+///
+/// let limits: Limits = serde_json::from_str(r#"{ "clients": 64, "idle_timeout": 4000 }"#)?;
+/// assert_eq!((limits.clients, limits.idle_timeout), (64, Duration::from_secs(4)));
+/// let error = serde_json::from_str::<Limits>(r#"{ "clients": "many" }"#).unwrap_err();
+/// assert!(error.to_string().starts_with("clients: invalid type: string \"many\""));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Clients at once, those whose session waits for a resume included.
     pub clients: usize,
@@ -87,25 +104,63 @@ pub struct Limits {
     pub datagram_overhead: u32,
 
     /// From connecting to a whole hello.
+    #[serde(serialize_with = "millis")]
     pub hello_timeout: Duration,
     /// Without a byte from the peer.
+    #[serde(serialize_with = "millis")]
     pub idle_timeout: Duration,
     /// With a packet waiting for an acknowledgement, and none coming.
+    #[serde(serialize_with = "millis")]
     pub ack_timeout: Duration,
     /// Without a byte of its stream being read, until a client gets no more state and, once it reads
     /// again, everything anew.
+    #[serde(serialize_with = "millis")]
     pub stall_resync: Duration,
     /// Without a byte of its stream being read, until a client is dropped.
+    #[serde(serialize_with = "millis")]
     pub stall_drop: Duration,
     /// From the loss of a link to the end of its session.
+    #[serde(serialize_with = "millis")]
     pub resume_window: Duration,
     /// From a kick to the end of the link, so that the reason can be read.
+    #[serde(serialize_with = "millis")]
     pub farewell: Duration,
     /// Between two datagrams when there is nothing to say.
+    #[serde(serialize_with = "millis")]
     pub keep_alive: Duration,
     /// Between two view hashes.
+    #[serde(serialize_with = "millis")]
     pub view_hash_every: Duration,
 }
+
+from_fields!(Limits {
+    clients,
+    datagram_bytes,
+    frame_in_bytes,
+    frame_out_bytes,
+    message_bytes,
+    unordered_in_flight,
+    stream_queue_bytes,
+    inbox_messages,
+    history_packets,
+    max_visible,
+    datagrams_per_second,
+    messages_per_second,
+    bytes_in_per_second,
+    flood_factor,
+    bytes_out_per_second,
+    burst_bytes,
+    datagram_overhead,
+    hello_timeout,
+    idle_timeout,
+    ack_timeout,
+    stall_resync,
+    stall_drop,
+    resume_window,
+    farewell,
+    keep_alive,
+    view_hash_every,
+});
 
 impl Default for Limits {
     fn default() -> Self {

@@ -1,7 +1,9 @@
 //! What a server sets for all clients.
 
 use nebula_math::MetersError;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::fields::from_fields;
 
 use super::{ClientFacts, DEFAULT_MAX_VISIBLE, InterestArea, Layers};
 
@@ -15,8 +17,7 @@ use super::{ClientFacts, DEFAULT_MAX_VISIBLE, InterestArea, Layers};
 /// assert_eq!(InterestConfig::with_margin_percent(10).margin_mm(200_000), 20_000);
 /// # Ok::<(), nebula_math::MetersError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InterestConfig {
     /// How far a client sees.
     pub area: InterestArea,
@@ -25,6 +26,12 @@ pub struct InterestConfig {
     /// How many entities of its set are replicated to a client.
     pub max_visible: usize,
 }
+
+from_fields!(InterestConfig {
+    area,
+    margin_percent,
+    max_visible,
+});
 
 impl Default for InterestConfig {
     fn default() -> Self {

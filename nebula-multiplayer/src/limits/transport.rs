@@ -1,8 +1,9 @@
 //! What strangers can make the transport hold, before and after they are let in.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{LimitError, check};
+use crate::fields::from_fields;
 
 /// Every cap of a real network link. Each field says why it has its value.
 ///
@@ -21,8 +22,7 @@ use super::{LimitError, check};
 /// let error = serde_json::from_str::<TransportLimits>(r#"{ "conections": 64 }"#).unwrap_err();
 /// assert!(error.to_string().contains("unknown field `conections`"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TransportLimits {
     /// Connections at once, those still shaking hands included: 4,096. Each may cost what the
     /// windows below add up to, so this times that bounds the memory of the process.
@@ -88,6 +88,33 @@ pub struct TransportLimits {
     /// From the end of a server to the end of its sockets, for the reasons to be read: 500 ms.
     pub close_ms: u32,
 }
+
+from_fields!(TransportLimits {
+    connections,
+    per_address,
+    connects_per_second,
+    addresses,
+    retry_percent,
+    handshake_ms,
+    incoming,
+    incoming_bytes,
+    receive_window,
+    stream_window,
+    send_window,
+    streams,
+    datagram_buffer,
+    datagram_ahead,
+    crypto_buffer,
+    idle_ms,
+    keep_alive_ms,
+    inbound_queue,
+    outbound_queue,
+    datagrams_per_second,
+    bytes_in_per_second,
+    flood_factor,
+    stall_drop_ms,
+    close_ms,
+});
 
 impl Default for TransportLimits {
     fn default() -> Self {

@@ -4,8 +4,10 @@ use core::hash::{BuildHasher, Hasher};
 use std::hash::RandomState;
 
 use nebula_math::MetersError;
+use serde::Serialize;
 use thiserror::Error;
 
+use crate::fields::from_fields;
 use crate::interest::InterestConfig;
 use crate::limits::{LimitError, Limits};
 use crate::protocol::ProtocolError;
@@ -36,7 +38,23 @@ impl Identity {
 /// assert_eq!(settings.interest.area.radius, 500.0);
 /// assert_eq!(settings.interest.margin_mm(500_000), 50_000, "a tenth of the radius");
 /// ```
-#[derive(Clone, Debug)]
+///
+/// Reads from a settings file; any field may be left out, and errors name the field. The secret is
+/// neither read nor written.
+///
+/// ```
+/// use nebula_multiplayer::server::ServerSettings;
+///
+/// let settings: ServerSettings = serde_json::from_str(
+///     r#"{ "tick_rate": 30, "limits": { "clients": 64 }, "interest": { "margin_percent": 20 } }"#,
+/// )?;
+/// assert_eq!((settings.tick_rate, settings.limits.clients), (30, 64));
+/// let read = serde_json::from_str::<ServerSettings>;
+/// let error = read(r#"{ "limits": { "clients": -1 } }"#).unwrap_err().to_string();
+/// assert!(error.starts_with("limits: clients: invalid value: integer `-1`"), "{error}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize)]
 pub struct ServerSettings {
     /// Ticks a second, told to clients: 1 to 1,000.
     pub tick_rate: u16,
@@ -49,8 +67,16 @@ pub struct ServerSettings {
     pub replication: ReplicationSettings,
     /// The key of resume tickets. Drawn at random by default; set it where a run must repeat byte
     /// for byte, and keep it to yourself.
+    #[serde(skip)]
     pub secret: [u8; 16],
 }
+
+from_fields!(ServerSettings {
+    tick_rate,
+    limits,
+    interest,
+    replication,
+});
 
 impl Default for ServerSettings {
     fn default() -> Self {
