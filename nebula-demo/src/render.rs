@@ -47,7 +47,8 @@ impl Map {
     /// Draws everything below the panels, as the watched client has it.
     pub fn draw(&self, canvas: &mut Canvas<'_>, show: &Show, marks: &Marks, camera: &Camera) {
         let view = View::new(canvas, camera);
-        draw_ground(canvas, &view, show.scenario().globe());
+        let globe = show.scenario().globe();
+        draw_ground(canvas, &view, globe);
         draw_grid(canvas, &view, &show.middle());
         overlay::edges(canvas, camera);
         let world = show.world();
@@ -59,7 +60,12 @@ impl Map {
         sphere.fill(canvas, &view);
         self.draw_entities(canvas, world, marks, &view);
         sphere.outline(canvas, &view);
-        for other in world.players() {
+        let hidden = |at: &WorldPosition| {
+            let below = |globe: Globe| at.z < globe.center.z && camera.middle.z > globe.center.z;
+            globe.is_some_and(below)
+        };
+        // Whoever is on the far side of the planet is not in this crowd.
+        for other in world.players().iter().filter(|at| !hidden(at)) {
             self.draw_other(canvas, view.place(other));
         }
         self.draw_player(canvas, view.place(&sphere.at));

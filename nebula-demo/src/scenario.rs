@@ -99,7 +99,9 @@ impl Scenario {
             Self::City => "100,000 entities in 100 towns; one in ten walks",
             Self::Crowd => "10,000 in one spot: the view takes the nearest 4,096",
             Self::Border => "pacing across the border: client 0 has a margin, client 1 has none",
-            Self::Seam => "a corner of three cube faces on a corner of eight sectors: no seam",
+            Self::Seam => {
+                "three cube faces meet where eight sectors do; blue dots in the ring are above or below it"
+            }
             Self::Extremes => "300 m from the end of space; client 2 is at its other end",
             Self::Teleport => "client 0 leaps into a crowd of 5,000 on 64 KiB a second",
             Self::Particles => "5,000 particles of different sizes collide",

@@ -230,6 +230,33 @@ fn every_scale_of_the_map_is_drawn() {
 }
 
 #[test]
+fn players_on_the_far_side_of_the_planet_are_not_drawn_among_us() {
+    let show = Scenario::Counter.show(1);
+    let players = show.world().players();
+    let middle_color = |player: usize| {
+        let spot = WorldPosition::new(players[player].x, players[player].y, players[0].z);
+        let mut pixels = vec![0; 201 * 101];
+        let mut canvas = Canvas::new(201, 101, &mut pixels).unwrap();
+        let camera = Camera::new(spot, MM_PER_PX_MIN);
+        Map::default().draw(&mut canvas, &show, &Marks::default(), &camera);
+        pixels[50 * 201 + 100]
+    };
+    assert_eq!(middle_color(1), palette::OTHER);
+    assert_ne!(middle_color(2), palette::OTHER);
+}
+
+#[test]
+fn a_client_that_joins_is_no_spike_in_the_plot() {
+    let screen = screen();
+    let [_, set, entered, _] = &screen.viewer().figures().plots;
+    assert!(set.last() > 20.0);
+    assert!(
+        entered.values().all(|n| n < 10.0),
+        "only those who came later"
+    );
+}
+
+#[test]
 fn shapes_far_outside_cost_nothing_and_harm_nothing() {
     let mut pixels = vec![7; 16 * 9];
     let mut canvas = Canvas::new(16, 9, &mut pixels).unwrap();

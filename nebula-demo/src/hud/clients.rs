@@ -10,7 +10,7 @@ pub(super) fn show(ui: &mut Ui, controls: &mut Controls, figures: &Figures) {
     ui.label("Clients of one server, each with its own world");
     egui::Grid::new("clients")
         .num_columns(6)
-        .spacing([10.0, 3.0])
+        .spacing([6.0, 3.0])
         .show(ui, |ui| {
             for heading in ["", "set", "has", "behind", "state B/s", "wire B/s"] {
                 ui.label(quiet(heading));

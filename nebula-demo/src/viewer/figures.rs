@@ -163,10 +163,12 @@ impl Figures {
         });
         let bytes = u32::try_from(meter.wire_per_second()).unwrap_or(u32::MAX);
         let set = show.network().set_len(watched);
+        // Whoever has just joined finds everyone new: that is no news, and would dwarf all other.
+        let entered = if last.entered == set { 0 } else { last.entered };
         let values = [
             f64::from(bytes),
             number(set),
-            number(last.entered),
+            number(entered),
             number(last.exited),
         ];
         for (plot, value) in self.plots.iter_mut().zip(values) {
