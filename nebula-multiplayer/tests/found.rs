@@ -4,13 +4,14 @@ use core::time::Duration;
 
 use bevy_ecs::entity_disabling::Disabled;
 use nebula_math::WorldPosition;
-use nebula_multiplayer::interest::FollowsParent;
+use nebula_multiplayer::interest::{Area, ClientFacts, Facts, FollowsParent, Interest};
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::protocol::{Channel, Protocol};
 use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::server::ServerSettings;
 use nebula_multiplayer::testing::TestPair;
 use nebula_multiplayer::transport::Lane;
+use nebula_multiplayer::{ClientId, NetworkId};
 
 fn protocol() -> Protocol {
     Protocol::new("game", 1)
@@ -114,4 +115,25 @@ fn a_disabled_player_sees_on_while_it_moves() {
     let mut seen = pair.client_world().query::<&WorldPosition>();
     let seen: Vec<_> = seen.iter(pair.client_world()).copied().collect();
     assert_eq!(seen, [at(5)]);
+}
+
+#[test]
+fn an_id_that_went_and_came_back_within_a_tick_is_still_seen() {
+    let (client, at) = (ClientId::new(1), WorldPosition::MIN);
+    let [old, new] = [0, 1].map(|generation| NetworkId::new(4, generation));
+    let mut interest = Interest::new();
+    interest.add_client(client, ClientFacts::default());
+    interest.set_areas(client, &[Area::new(at, 500)]);
+    interest.insert(new, Facts::at(at));
+    interest.update();
+
+    // An older generation takes the place for a moment.
+    interest.insert(old, Facts::at(at));
+    interest.insert(new, Facts::at(at));
+    interest.update();
+    assert_eq!(interest.viewers(new), [client]);
+
+    interest.move_batch(&[(new, WorldPosition::MAX)]);
+    interest.update();
+    assert!(interest.viewers(new).is_empty(), "who sees it is told");
 }

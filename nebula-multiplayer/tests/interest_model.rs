@@ -131,7 +131,7 @@ fn compare_answers(interest: &Interest, twin: &Twin, context: &str) {
 
 #[test]
 fn sets_equal_the_rule_after_every_history() {
-    let seeds = if cfg!(debug_assertions) { 150 } else { 3_000 };
+    let seeds = if cfg!(debug_assertions) { 400 } else { 3_000 };
     for seed in 0..seeds {
         let mut random = Random(seed);
         let (mut interest, mut twin) = (Interest::new(), Twin::default());

@@ -167,11 +167,16 @@ impl Entities {
         })
     }
 
-    /// Returns position and reach of an entity that is relevant by nearness, which is to say indexed.
+    /// Returns the position of an entity that is relevant by nearness, which is to say indexed.
+    #[inline]
+    pub(super) fn near_position(&self, id: NetworkId, slot: &Slot) -> Option<WorldPosition> {
+        self.groups[self.group(slot)?].index.get(id)
+    }
+
+    /// Returns position and reach of an entity that is relevant by nearness.
     #[inline]
     pub(super) fn near_facts(&self, id: NetworkId, slot: &Slot) -> Option<(WorldPosition, u128)> {
-        let group = &self.groups[self.group(slot)?];
-        Some((group.index.get(id)?, self.near_reach(slot)?))
+        Some((self.near_position(id, slot)?, self.near_reach(slot)?))
     }
 
     pub(super) fn facts(&self, id: NetworkId) -> Option<Facts> {
@@ -222,9 +227,10 @@ impl Entities {
         let slot = self.entry(id.index());
         let seen = match id.generation().cmp(&slot.generation) {
             Ordering::Equal => slot.seen,
-            Ordering::Greater => 0,
-            // An id that comes back from the dead may still be in sets.
-            Ordering::Less => UNCOUNTED,
+            Ordering::Greater if slot.seen != UNCOUNTED => 0,
+            // An id that comes back from the dead may still be in sets, and so may those that came
+            // between.
+            _ => UNCOUNTED,
         };
         *slot = Slot {
             generation: id.generation(),
