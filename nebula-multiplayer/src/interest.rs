@@ -44,12 +44,18 @@ pub use view::View;
 
 use crate::{ClientId, NetworkId};
 use client::Client;
-use entities::Entities;
+use entities::{Entities, Slot};
 use grid::Cells;
 use touch::Clients;
 
 /// How long a chain of followers may be; whoever hangs on a longer one is not seen by it.
 pub const MAX_FOLLOW_DEPTH: usize = 16;
+
+/// How many moves are looked up together.
+const TOGETHER: usize = 32;
+
+/// The facts of an entity, and where it is if a set holds it.
+type Before = (Option<Slot>, Option<WorldPosition>);
 
 /// Every client's set and view, kept up to date from what it is told.
 ///
@@ -163,32 +169,26 @@ impl Interest {
     /// ```
     pub fn move_batch(&mut self, moves: &[(NetworkId, WorldPosition)]) -> usize {
         let (mut unknown, mut loose) = (0, false);
-        for (id, to) in moves {
-            let Some(slot) = self.entities.slot(*id).copied() else {
-                unknown += 1;
-                continue;
-            };
-            let Some(reach_mm) = self.entities.near_reach(&slot) else {
-                self.move_loose(*id, *to);
-                loose = true;
-                continue;
-            };
-            if self.clients.all_wait() {
-                continue;
-            }
-            // Whoever is in no set leaves none, so its old place, which is slow to find, matters not.
-            if slot.is_seen()
-                && let Some((from, _)) = self.entities.near_facts(*id, &slot)
-            {
-                if from == *to {
+        for moves in moves.chunks(TOGETHER) {
+            let before = self.before(moves);
+            for ((id, to), (mut slot, from)) in moves.iter().zip(before) {
+                if loose {
+                    // What had no place may have been given one within this batch.
+                    slot = self.entities.slot(*id).copied();
+                }
+                let Some(slot) = slot else {
+                    unknown += 1;
                     continue;
-                }
-                self.clients.touch_near(&from, reach_mm);
-                if let Some(owner) = self.entities.extra(&slot).owner {
-                    self.touch_if_capped(owner);
+                };
+                let Some(reach_mm) = self.entities.near_reach(&slot) else {
+                    self.move_loose(*id, *to);
+                    loose = true;
+                    continue;
+                };
+                if from != Some(*to) {
+                    self.touch_ends(&slot, from, to, reach_mm);
                 }
             }
-            self.clients.touch_near(to, reach_mm);
         }
         match self.entities.groups.as_mut_slice() {
             [group] if !loose => {
@@ -197,6 +197,47 @@ impl Interest {
             _ => self.move_in_groups(moves),
         }
         unknown
+    }
+
+    /// Looks up what a few moves find: the facts of each entity and, if some set holds it, where it is.
+    /// Whoever is in no set leaves none, so its old place, which is slow to find, matters not.
+    ///
+    /// One after the other they would wait for memory; together they wait once.
+    fn before(&self, moves: &[(NetworkId, WorldPosition)]) -> [Before; TOGETHER] {
+        let mut found = [(None, None); TOGETHER];
+        for ((slot, _), (id, _)) in found.iter_mut().zip(moves) {
+            *slot = self.entities.slot(*id).copied();
+        }
+        if !self.clients.all_wait() {
+            for ((slot, from), (id, _)) in found.iter_mut().zip(moves) {
+                if let Some(slot) = slot
+                    && slot.is_seen()
+                {
+                    *from = self.entities.near_position(*id, slot);
+                }
+            }
+        }
+        found
+    }
+
+    /// Has those clients looked at that an entity may leave, and those that it may come to.
+    fn touch_ends(
+        &mut self,
+        slot: &Slot,
+        from: Option<WorldPosition>,
+        to: &WorldPosition,
+        reach_mm: u128,
+    ) {
+        if self.clients.all_wait() {
+            return;
+        }
+        if let Some(from) = from {
+            self.clients.touch_near(&from, reach_mm);
+            if let Some(owner) = self.entities.extra(slot).owner {
+                self.touch_if_capped(owner);
+            }
+        }
+        self.clients.touch_near(to, reach_mm);
     }
 
     /// Hands each index the moves of its entities.
@@ -407,10 +448,7 @@ impl Interest {
     /// clients are asked in order until all of those are found.
     #[must_use]
     pub fn viewers(&self, id: NetworkId) -> Vec<ClientId> {
-        let mut left = self
-            .entities
-            .slot(id)
-            .map_or(u32::MAX, entities::Slot::seen);
+        let mut left = self.entities.slot(id).map_or(u32::MAX, Slot::seen);
         let mut viewers = Vec::new();
         for client in self.clients.slots.keys() {
             if left == 0 {

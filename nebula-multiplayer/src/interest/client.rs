@@ -13,6 +13,9 @@ use super::{
 };
 use crate::{ClientId, NetworkId};
 
+/// A town has 2^22 mm, about 4 km.
+const TOWN: u32 = 22;
+
 /// What is kept of a client.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -49,6 +52,12 @@ impl Client {
         self.areas
             .iter()
             .any(|area| is_in(area, at, reach_mm, margin))
+    }
+
+    /// Returns roughly where the first area is: clients in one town have it in common.
+    pub(super) fn whereabouts(&self) -> Option<[i128; 3]> {
+        let area = self.areas.first()?;
+        Some(area.center.to_array().map(|c| c >> TOWN))
     }
 
     /// Returns whether the set or the view changed in the last update.
@@ -96,11 +105,11 @@ impl Client {
                 !kept
             });
         }
-        changes.exited.sort_unstable();
+        diff::sort(&mut changes.exited);
         if !world.children.is_empty() {
             self.collect_followers(world, &mut members, &mut changes);
         }
-        changes.entered.sort_unstable();
+        diff::sort(&mut changes.entered);
 
         self.left.clear();
         for id in &changes.exited {

@@ -14,6 +14,12 @@ use crate::NetworkId;
 /// How far ahead the lists are searched for the point at which they meet again.
 const LOOK_AHEAD: usize = 8;
 
+/// How many places are compared at once.
+const BLOCK: usize = 16;
+
+/// Keys in a block of leftovers.
+const LANES: usize = 8;
+
 /// Leftovers with an index from here on are sorted instead, so that the table stays below 64 MiB.
 const TABLE_LIMIT: u32 = 1 << 24;
 
@@ -141,10 +147,10 @@ fn walk(
             break;
         };
         if let Some(ahead) = find(rest, *came) {
-            before.extend_from_slice(&previous[..=ahead]);
+            push_all(before, &previous[..=ahead]);
             previous = &rest[ahead..];
         } else if let Some(ahead) = find(others, *gone) {
-            now.extend_from_slice(&current[..=ahead]);
+            push_all(now, &current[..=ahead]);
             current = &others[ahead..];
         } else {
             before.push(*gone);
@@ -157,11 +163,18 @@ fn walk(
     now.extend_from_slice(current);
 }
 
+/// Appends what is mostly a single id, for which a block copy takes too long to begin.
+#[inline]
+fn push_all(list: &mut Vec<NetworkId>, ids: &[NetworkId]) {
+    for id in ids {
+        list.push(*id);
+    }
+}
+
+#[inline]
 fn find(ids: &[NetworkId], id: NetworkId) -> Option<usize> {
-    let Some(ahead) = ids.first_chunk::<LOOK_AHEAD>() else {
-        return ids.iter().position(|other| *other == id);
-    };
-    first(ahead.map(|other| key(other) == key(id)))
+    let ahead = ids.iter().take(LOOK_AHEAD);
+    ahead.map(|other| key(*other)).position(|k| k == key(id))
 }
 
 /// Returns how many first ids are the same.
@@ -169,42 +182,40 @@ fn find(ids: &[NetworkId], id: NetworkId) -> Option<usize> {
 fn common_prefix(a: &[NetworkId], b: &[NetworkId]) -> usize {
     let len = a.len().min(b.len());
     let (mut at, (mut a, mut b)) = (0, (&a[..len], &b[..len]));
-    // Whole blocks first: without an exit inside, vector registers compare them.
+    // One test for a whole block: without an exit inside, vector registers compare it.
     while let (Some((x, more)), Some((y, others))) = (
-        a.split_first_chunk::<LOOK_AHEAD>(),
-        b.split_first_chunk::<LOOK_AHEAD>(),
+        a.split_first_chunk::<BLOCK>(),
+        b.split_first_chunk::<BLOCK>(),
     ) {
-        let differ = core::array::from_fn(|i| key(x[i]) != key(y[i]));
-        if let Some(place) = first(differ) {
-            return at + place;
+        let pairs = x.iter().zip(y);
+        if pairs.fold(0, |bits, (x, y)| bits | (key(*x) ^ key(*y))) != 0 {
+            break;
         }
-        (at, a, b) = (at + LOOK_AHEAD, more, others);
+        (at, a, b) = (at + BLOCK, more, others);
     }
-    at + a.iter().zip(b).take_while(|(x, y)| x == y).count()
+    at + a
+        .iter()
+        .zip(b)
+        .take_while(|(x, y)| key(**x) == key(**y))
+        .count()
 }
 
-/// Returns the place of the first `true`.
-#[inline]
-fn first(list: [bool; LOOK_AHEAD]) -> Option<usize> {
-    let bits = (0..)
-        .zip(list)
-        .fold(0_u32, |bits, (i, is)| bits | u32::from(is) << i);
-    (bits != 0).then(|| bits.trailing_zeros() as usize)
+/// Returns whether a list of keys holds one. Whole blocks are read to the end, which vector registers
+/// do faster than a search that stops.
+fn has(keys: &[[u64; LANES]], key: u64) -> bool {
+    let any = |block: &[u64; LANES]| block.iter().fold(false, |any, other| any | (*other == key));
+    keys.iter().fold(false, |found, block| found | any(block))
 }
 
-/// Returns whether a list of keys holds one; read to the end, which vector registers do faster than
-/// a search that stops.
-fn has(keys: &[u64], key: u64) -> bool {
-    keys.iter()
-        .fold(false, |found, other| found | (*other == key))
-}
-
-/// Writes the keys of a short list into a buffer.
-fn keys<'a>(ids: &[NetworkId], buffer: &'a mut [u64; FEW]) -> &'a [u64] {
+/// Writes the keys of a short list into a buffer; the first fills up the last block.
+fn keys<'a>(ids: &[NetworkId], buffer: &'a mut [u64; FEW]) -> &'a [[u64; LANES]] {
+    let len = ids.len().min(FEW);
     for (slot, id) in buffer.iter_mut().zip(ids) {
         *slot = key(*id);
     }
-    &buffer[..ids.len().min(FEW)]
+    let (first, whole) = (buffer[0], len.next_multiple_of(LANES));
+    buffer[len..whole].fill(first);
+    buffer[..whole].as_chunks().0
 }
 
 /// Returns an id as one number, in the order of its fields in memory: a single load.
@@ -252,6 +263,11 @@ fn settle(
 
 fn sorted(ids: &[NetworkId]) -> Vec<NetworkId> {
     let mut ids = ids.to_vec();
-    ids.sort_unstable();
+    sort(&mut ids);
     ids
+}
+
+/// Sorts ids, each compared as one number.
+pub(super) fn sort(ids: &mut [NetworkId]) {
+    ids.sort_unstable_by_key(|id| u64::from(id.index()) << 32 | u64::from(id.generation()));
 }

@@ -71,6 +71,14 @@ struct Key {
     z: i128,
 }
 
+impl Key {
+    /// Returns the cell of a position.
+    fn of(at: &WorldPosition, level: u32) -> Self {
+        let [x, y, z] = at.to_array().map(|c| c >> level);
+        Self { level, x, y, z }
+    }
+}
+
 /// Makes hashers with a secret that differs from run to run; it shows in no result.
 #[derive(Debug)]
 struct Secret([u64; 2]);
@@ -216,31 +224,37 @@ impl AreaGrid {
         round: u64,
         mut ask: impl FnMut(u32) -> bool,
     ) -> bool {
+        let few = |(level, _): &(u32, usize)| Cells::around(at, reach, *level).are_few();
+        if reach > 0 && !self.levels.iter().all(few) {
+            return false;
+        }
         for at_level in 0..self.levels.len() {
-            let cells = Cells::around(at, reach, self.levels[at_level].0);
-            if !cells.are_few() {
-                return false;
+            let (level, _) = self.levels[at_level];
+            if reach == 0 {
+                self.visit_cell(&Key::of(at, level), round, &mut ask);
+            } else {
+                let cells = Cells::around(at, reach, level);
+                cells.each(|key| self.visit_cell(&key, round, &mut ask));
             }
         }
-        for at_level in 0..self.levels.len() {
-            let cells = Cells::around(at, reach, self.levels[at_level].0);
-            cells.each(|key| {
-                let Some(cell) = self.cells.get_mut(&key) else {
-                    return;
-                };
-                if cell.done != Some(round) {
-                    // Every client is asked, also after one that need not look.
-                    let mut waiting = true;
-                    for client in &cell.clients {
-                        waiting &= ask(*client);
-                    }
-                    if waiting {
-                        cell.done = Some(round);
-                    }
-                }
-            });
-        }
         true
+    }
+
+    #[inline]
+    fn visit_cell(&mut self, key: &Key, round: u64, ask: &mut impl FnMut(u32) -> bool) {
+        let Some(cell) = self.cells.get_mut(key) else {
+            return;
+        };
+        if cell.done != Some(round) {
+            // Every client is asked, also after one that need not look.
+            let mut waiting = true;
+            for client in &cell.clients {
+                waiting &= ask(*client);
+            }
+            if waiting {
+                cell.done = Some(round);
+            }
+        }
     }
 }
 

@@ -92,8 +92,8 @@ impl ClientInterestSet {
             diff::with_marks(|marks| {
                 diff::compare(&self.previous, &self.current, marks, &mut transitions);
             });
-            transitions.entered.sort_unstable();
-            transitions.exited.sort_unstable();
+            diff::sort(&mut transitions.entered);
+            diff::sort(&mut transitions.exited);
         }
         transitions
     }

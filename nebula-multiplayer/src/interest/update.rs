@@ -47,6 +47,8 @@ impl Interest {
                 work.push((slot, client));
             }
         }
+        // Neighbours one after the other find in the caches what they share.
+        work.sort_by_key(|(_, client)| client.whereabouts());
         examine_all(entities, &mut work);
 
         let mut report = UpdateReport {

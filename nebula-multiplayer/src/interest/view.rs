@@ -155,8 +155,8 @@ impl Client {
         let is = if active { &members } else { self.set.members() };
         let mut changes = InterestTransitions::default();
         diff::with_marks(|marks| diff::compare(was, is, marks, &mut changes));
-        changes.entered.sort_unstable();
-        changes.exited.sort_unstable();
+        diff::sort(&mut changes.entered);
+        diff::sort(&mut changes.exited);
         let left = changes.exited.iter().map(|id| {
             // Whoever did not leave the set as well had to make room.
             let at = self.left.binary_search_by_key(id, |(left, _)| *left);
