@@ -13,8 +13,7 @@ cargo xtask tidy [--quiet]          every public function and the test that call
 cargo xtask docs                    API docs with warnings denied
 cargo xtask bench NAME [--quick] [--only A,B] [--check] [--json FILE]
     math  seeds  degenerate                 own figures
-    peers  interest  replication            against other libraries (xtask/peers, its own workspace)
-    bandwidth                               not built yet
+    peers  interest  replication  bandwidth against other libraries (xtask/peers, its own workspace)
 cargo xtask fuzz TARGET [--seconds N | --runs N]
     index_ops  decode  session_ops  frame_decode  client_messages  token_parse
 cargo xtask sim [--link session|quic] [--seeds N | --seed S]
@@ -40,45 +39,20 @@ pub(crate) const JOBS: [&str; 10] = [
     "demo",
 ];
 
-const UNBUILT_BENCHES: [&str; 1] = ["bandwidth"];
-
 /// One chore, with all that was said about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Job {
     Help,
     Ci,
-    Fresh {
-        chroot: bool,
-    },
-    Consumers {
-        packaged: bool,
-    },
-    Tidy {
-        quiet: bool,
-    },
+    Fresh { chroot: bool },
+    Consumers { packaged: bool },
+    Tidy { quiet: bool },
     Docs,
-    Bench {
-        name: Bench,
-        flags: Vec<String>,
-    },
-    Fuzz {
-        target: &'static str,
-        limit: Limit,
-    },
-    Sim {
-        link: Link,
-        seeds: Seeds,
-    },
-    Load {
-        flags: Vec<String>,
-    },
-    Demo {
-        shots: String,
-    },
-    /// A name of the command table whose code does not exist yet.
-    NotBuilt {
-        what: String,
-    },
+    Bench { name: Bench, flags: Vec<String> },
+    Fuzz { target: &'static str, limit: Limit },
+    Sim { link: Link, seeds: Seeds },
+    Load { flags: Vec<String> },
+    Demo { shots: String },
 }
 
 /// A benchmark and the package it lives in: a library, or `PEERS`.
@@ -91,7 +65,7 @@ pub(crate) struct Bench {
 /// The package of xtask/peers, whose benchmarks are binaries.
 pub(crate) const PEERS: &str = "nebula-peers";
 
-const BENCHES: [Bench; 6] = [
+const BENCHES: [Bench; 7] = [
     Bench {
         name: "math",
         package: "nebula-math",
@@ -114,6 +88,10 @@ const BENCHES: [Bench; 6] = [
     },
     Bench {
         name: "replication",
+        package: PEERS,
+    },
+    Bench {
+        name: "bandwidth",
         package: PEERS,
     },
 ];
@@ -167,19 +145,10 @@ pub(crate) fn parse(words: &[String]) -> Result<Job, String> {
 }
 
 fn bench(words: &[String]) -> Result<Job, String> {
-    let names: Vec<&str> = BENCHES
-        .iter()
-        .map(|b| b.name)
-        .chain(UNBUILT_BENCHES)
-        .collect();
+    let names = BENCHES.map(|bench| bench.name);
     let Some((first, rest)) = words.split_first() else {
         return Err(missing("bench", "a name", &names));
     };
-    if UNBUILT_BENCHES.contains(&first.as_str()) {
-        return Ok(Job::NotBuilt {
-            what: format!("cargo xtask bench {first}"),
-        });
-    }
     let Some(name) = BENCHES.into_iter().find(|b| b.name == first) else {
         return Err(unknown("benchmark", first, &names));
     };
@@ -436,12 +405,6 @@ mod tests {
         assert_eq!(parse_line("sim --link quic --seed 7"), Ok(quic));
         assert!(parse_line("sim --seed 7 --seeds 3").is_err());
         assert!(parse_line("sim --link carrier-pigeon").is_err());
-    }
-
-    #[test]
-    fn unbuilt_names_say_so() {
-        let job = parse_line("bench bandwidth");
-        assert!(matches!(job, Ok(Job::NotBuilt { .. })), "{job:?}");
     }
 
     #[test]

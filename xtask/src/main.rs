@@ -18,8 +18,7 @@ use std::process::ExitCode;
 
 use flags::Job;
 
-/// The exit status when nothing was done: the command line made no sense, names something that does
-/// not exist yet, or needs a tool that is missing.
+/// The exit status when nothing was done: the command line made no sense, or a tool is missing.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -53,10 +52,6 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Sim { link, seeds } => sim::sim(link, seeds)?,
         Job::Load { flags } => load::load(&flags)?,
         Job::Demo { shots } => demo::shots(&shots)?,
-        Job::NotBuilt { what } => {
-            eprintln!("not built yet: {what}");
-            return Ok(ExitCode::from(USAGE));
-        }
     }
     Ok(ExitCode::SUCCESS)
 }

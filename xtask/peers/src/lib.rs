@@ -1,5 +1,5 @@
 //! What every comparison with other libraries shares: the clock, the counting allocator, the command
-//! line, seeded numbers, and reports as text, JSON, a page and charts.
+//! line, seeded numbers, a scene of walkers, and reports as text, JSON, a page and charts.
 //!
 //! One comparison is one binary of this package. `cargo xtask bench NAME` builds and starts it.
 
@@ -9,3 +9,5 @@ pub mod flags;
 pub mod machine;
 pub mod random;
 pub mod report;
+pub mod run;
+pub mod scene;

@@ -98,6 +98,30 @@ pub struct Row {
     pub note: Option<String>,
 }
 
+impl Row {
+    /// Returns the row of a contender that took so many nanoseconds.
+    #[must_use]
+    pub fn timed(contender: &str, role: Role, ns: f64) -> Self {
+        Self {
+            contender: contender.to_owned(),
+            role,
+            ns: Some(ns),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the row of a contender that needed so many bytes.
+    #[must_use]
+    pub fn sized(contender: &str, role: Role, bytes: f64) -> Self {
+        Self {
+            contender: contender.to_owned(),
+            role,
+            bytes: Some(bytes),
+            ..Self::default()
+        }
+    }
+}
+
 /// Answers that are wrong by construction.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Inexact {
@@ -241,23 +265,14 @@ pub fn number(n: usize) -> String {
 mod tests {
     use super::*;
 
-    fn row(contender: &str, role: Role, ns: f64) -> Row {
-        Row {
-            contender: contender.to_owned(),
-            role,
-            ns: Some(ns),
-            ..Row::default()
-        }
-    }
-
     #[test]
     fn goals_are_held_against_the_best_peer_and_the_limit() {
         let mut case = Case {
             rows: vec![
-                row("ours", Role::Ours, 10.0),
-                row("slow", Role::Peer, 90.0),
-                row("best", Role::Peer, 30.0),
-                row("aside", Role::Aside, 1.0),
+                Row::timed("ours", Role::Ours, 10.0),
+                Row::timed("slow", Role::Peer, 90.0),
+                Row::timed("best", Role::Peer, 30.0),
+                Row::timed("aside", Role::Aside, 1.0),
             ],
             limit: Some(Limit {
                 what: "a copy".to_owned(),

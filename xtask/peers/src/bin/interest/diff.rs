@@ -57,12 +57,6 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
         });
         peer_best.note(time / rounds);
     }
-    let row = |contender: &str, role, best: &Best| Row {
-        contender: contender.to_owned(),
-        role,
-        ns: Some(best.ns()),
-        ..Row::default()
-    };
     Ok(vec![Case {
         workload: "I3".to_owned(),
         name: "difference of two sets, 1,000 visible, 1 % churn".to_owned(),
@@ -72,8 +66,8 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
             ..Goal::default()
         },
         rows: vec![
-            row("nebula ClientInterestSet", Role::Ours, &our_best),
-            row("two HashSet differences", Role::Peer, &peer_best),
+            Row::timed("nebula ClientInterestSet", Role::Ours, our_best.ns()),
+            Row::timed("two HashSet differences", Role::Peer, peer_best.ns()),
         ],
         notes: vec![
             "members in the order in which the index gives them; both sort their results"

@@ -34,12 +34,11 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
             times_limit: Some(1.2),
             ..Goal::default()
         },
-        rows: vec![Row {
-            contender: "nebula SpatialInterestSystem".to_owned(),
-            role: Role::Ours,
-            ns: Some(many_best.ns()),
-            ..Row::default()
-        }],
+        rows: vec![Row::timed(
+            "nebula SpatialInterestSystem",
+            Role::Ours,
+            many_best.ns(),
+        )],
         notes: vec![
             "changed ids, positions, areas and components are looked for; none is found, so no area is \
              read and no client examined"

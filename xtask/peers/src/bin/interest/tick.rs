@@ -50,12 +50,6 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
             (visible, changes) = compare(&ours, answers)?;
         }
     }
-    let row = |contender: &str, role, best: &Best| Row {
-        contender: contender.to_owned(),
-        role,
-        ns: Some(best.ns()),
-        ..Row::default()
-    };
     Ok(vec![Case {
         workload: "I1".to_owned(),
         name: "1,000 clients, 1,000,000 entities, 5 % move".to_owned(),
@@ -65,11 +59,11 @@ pub(crate) fn run(quick: bool) -> Result<Vec<Case>> {
             ..Goal::default()
         },
         rows: vec![
-            row("nebula Interest", Role::Ours, &our_best),
-            row(
+            Row::timed("nebula Interest", Role::Ours, our_best.ns()),
+            Row::timed(
                 "kiddo rebuilt, two HashSet differences",
                 Role::Peer,
-                &peer_best,
+                peer_best.ns(),
             ),
         ],
         notes: vec![format!(

@@ -8,48 +8,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use nebula_peers::clock::{Best, Share};
+use nebula_peers::clock::Best;
 use nebula_peers::flags::Flags;
-use nebula_peers::machine::Machine;
-use nebula_peers::report::{Case, Goal, Limit, Report, Role, Row, json, table};
+use nebula_peers::report::{Case, Goal, Limit, Role, Row};
+use nebula_peers::run::run;
+use nebula_peers::scene::{Motion, SEEN};
 
 /// Clients; each sees a group of entities of its own.
 const CLIENTS: usize = 100;
-/// Entities that a client sees.
-const SEEN: usize = 100;
 const ENTITIES: usize = CLIENTS * SEEN;
-/// Time between two ticks.
-const TICK: Duration = Duration::from_millis(50);
 /// Ticks until everybody is connected and has seen everything.
 const JOIN: u64 = 400;
-
-/// How the entities move in a tick.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Motion {
-    /// Not at all.
-    Still,
-    /// A walk: 5 to 10 cm.
-    Walk,
-    /// Five metres to and fro, too far for a step.
-    Leap,
-}
-
-/// Where entity `n` of all stands at first, in millimetres.
-const fn home(n: usize) -> [i64; 3] {
-    let (group, e) = ((n / SEEN) as i64, (n % SEEN) as i64);
-    [group * 50_000_000 + e * 2_000 - 100_000, e * 37, -e * 11]
-}
-
-/// By how much entity `n` moves along x and z in a tick.
-const fn stride(motion: Motion, n: usize, tick: u64) -> (i64, i64) {
-    let sign = if (tick / 20).is_multiple_of(2) { 1 } else { -1 };
-    let flip = if tick.is_multiple_of(2) { 1 } else { -1 };
-    match motion {
-        Motion::Still => (0, 0),
-        Motion::Walk => (sign * (50 + (n % 50) as i64), -sign * 20),
-        Motion::Leap => (flip * 5_000, 0),
-    }
-}
 
 /// What one tick cost the server.
 #[derive(Clone, Copy, Default)]
@@ -70,47 +39,9 @@ trait Game {
 }
 
 fn main() -> ExitCode {
-    let flags = match Flags::parse(std::env::args().skip(1), &["R1", "R2", "R3"]) {
-        Ok(flags) => flags,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&flags) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(flags: &Flags) -> Result<ExitCode> {
-    let share = Share::start();
-    let mut report = Report {
-        bench: "replication".to_owned(),
-        quick: flags.quick,
-        machine: Machine::here(),
-        ..Report::default()
-    };
-    for case in measure(flags)? {
-        if flags.wants(&case.workload) {
-            print!("{}", table::text(&case));
-            report.cases.push(case);
-        }
-    }
-    report.machine.note_sharing(share.seconds());
-    println!("\n{}", report.machine.sharing);
-    print!("{}", table::verdict(&report));
-    if let Some(file) = &flags.json {
-        json::write(&report, file)?;
-    }
-    let failed = flags.check && !report.missed().is_empty();
-    Ok(if failed {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
+    run("replication", &["R1", "R2", "R3"], |flags, finish| {
+        measure(flags)?.into_iter().for_each(finish);
+        Ok(())
     })
 }
 
@@ -209,24 +140,6 @@ fn compare(games: &mut [(&mut dyn Game, Figures)]) -> Result<()> {
     Ok(())
 }
 
-fn row(contender: &str, role: Role, ns: f64) -> Row {
-    Row {
-        contender: contender.to_owned(),
-        role,
-        ns: Some(ns),
-        ..Row::default()
-    }
-}
-
-fn sizes(contender: &str, role: Role, bytes: f64) -> Row {
-    Row {
-        contender: contender.to_owned(),
-        role,
-        bytes: Some(bytes),
-        ..Row::default()
-    }
-}
-
 const NEBULA: &str = "nebula Server";
 const REPLICON: &str = "bevy_replicon 0.44";
 const NAIA: &str = "naia 0.25";
@@ -248,9 +161,9 @@ fn cases(
             ..Goal::default()
         },
         rows: vec![
-            row(NEBULA, Role::Ours, ours.moving.ns()),
-            row(REPLICON, Role::Peer, replicon.moving.ns()),
-            row(NAIA, Role::Peer, naia.moving.ns()),
+            Row::timed(NEBULA, Role::Ours, ours.moving.ns()),
+            Row::timed(REPLICON, Role::Peer, replicon.moving.ns()),
+            Row::timed(NAIA, Role::Peer, naia.moving.ns()),
         ],
         notes: vec![
             "server CPU: acknowledgements taken in, changes found in the ECS, packets written; \
@@ -282,9 +195,9 @@ fn cases(
             ..Goal::default()
         },
         rows: vec![
-            row(NEBULA, Role::Ours, ours.idle.ns()),
-            row(REPLICON, Role::Peer, replicon.idle.ns()),
-            row(NAIA, Role::Peer, naia.idle.ns()),
+            Row::timed(NEBULA, Role::Ours, ours.idle.ns()),
+            Row::timed(REPLICON, Role::Peer, replicon.idle.ns()),
+            Row::timed(NAIA, Role::Peer, naia.idle.ns()),
         ],
         ..Case::default()
     };
@@ -296,9 +209,9 @@ fn cases(
             ..Goal::default()
         },
         rows: vec![
-            sizes(NEBULA, Role::Ours, own),
-            sizes(REPLICON, Role::Peer, each(replicon)),
-            sizes(NAIA, Role::Peer, each(naia)),
+            Row::sized(NEBULA, Role::Ours, own),
+            Row::sized(REPLICON, Role::Peer, each(replicon)),
+            Row::sized(NAIA, Role::Peer, each(naia)),
         ],
         notes: vec![
             note,

@@ -16,7 +16,9 @@ use naia_shared::{Instant, Property, TestClock};
 use nebula_peers::clock::cpu;
 use parking_lot::Mutex;
 
-use super::{CLIENTS, Cost, ENTITIES, Game, Motion, SEEN, TICK, home, stride};
+use nebula_peers::scene::{Motion, SEEN, TICK, home, stride};
+
+use super::{CLIENTS, Cost, ENTITIES, Game};
 
 #[derive(Replicate)]
 struct Position {

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use nebula_ecs::entity::Entity;
 use nebula_ecs::world::World;
-use nebula_math::WorldPosition;
-use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::{
     Client, ClientId, ClientSettings, Identity, Protocol, Server, ServerSettings,
 };
 use nebula_peers::clock::cpu;
 
-use super::{CLIENTS, Cost, ENTITIES, Game, Motion, SEEN, TICK, home, stride};
+use nebula_peers::scene::nebula::{seen, spawn, walk};
+use nebula_peers::scene::{Motion, SEEN, TICK};
+
+use super::{CLIENTS, Cost, ENTITIES, Game};
 
 /// Bytes of a datagram.
 const MAX: usize = 1_150;
@@ -68,12 +69,7 @@ impl Nebula {
         let protocol = Protocol::new("bench", 1);
         let mut server = Server::new(protocol.clone(), ServerSettings::default())?;
         let mut world = World::new();
-        let entities: Vec<Entity> = (0..ENTITIES)
-            .map(|n| {
-                let [x, y, z] = home(n).map(i128::from);
-                world.spawn((Replicate, WorldPosition::new(x, y, z))).id()
-            })
-            .collect();
+        let entities = spawn(&mut world, ENTITIES);
         let now = Duration::ZERO;
         let mut players = Vec::new();
         for number in 0..CLIENTS {
@@ -110,16 +106,6 @@ impl Nebula {
         }
         all
     }
-
-    fn walk(&mut self, motion: Motion) {
-        for (n, entity) in self.entities.iter().enumerate() {
-            let (x, z) = stride(motion, n, self.walked);
-            if let Some(mut at) = self.world.get_mut::<WorldPosition>(*entity) {
-                at.x += i128::from(x);
-                at.z += i128::from(z);
-            }
-        }
-    }
 }
 
 impl Game for Nebula {
@@ -129,7 +115,7 @@ impl Game for Nebula {
         self.now += TICK;
         let now = self.now;
         if motion != Motion::Still {
-            self.walk(motion);
+            walk(&mut self.world, &self.entities, motion, self.walked);
         }
         let mut inbox = Vec::new();
         for player in &mut self.players {
@@ -182,14 +168,6 @@ impl Game for Nebula {
     }
 
     fn seen(&mut self, number: usize) -> Vec<[i64; 3]> {
-        let world = &mut self.players[number].world;
-        let mut rows = world.query::<&WorldPosition>();
-        let axis = |axis: i128| i64::try_from(axis).context("near the origin").unwrap_or(0);
-        let mut seen: Vec<[i64; 3]> = rows
-            .iter(world)
-            .map(|at| [axis(at.x), axis(at.y), axis(at.z)])
-            .collect();
-        seen.sort_unstable();
-        seen
+        seen(&mut self.players[number].world)
     }
 }
