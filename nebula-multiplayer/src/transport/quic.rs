@@ -83,7 +83,7 @@ pub use config::CertificateError;
 pub use counters::TransportStats;
 pub use gate::{Gate, Pass, Verdict};
 #[cfg(feature = "testing")]
-pub use over::{client_config, connect_over, serve_over};
+pub use over::{client_config, client_tls, connect_over, serve_over};
 pub use run::{RunReport, Stop, Turn, run};
 pub use server::{QuicServer, ServeError, serve};
 pub use settings::{CertificateSource, QuicClientSettings, QuicSettings, Trust};

@@ -141,6 +141,18 @@ pub(super) fn client(
     trust: &Trust,
     limits: &TransportLimits,
 ) -> Result<ClientConfig, CertificateError> {
+    let tls = client_tls(protocol, server, trust)?;
+    let mut config = ClientConfig::new(Arc::new(tls));
+    config.transport_config(Arc::new(transport(limits, true)));
+    Ok(config)
+}
+
+/// Returns a client's TLS.
+pub(super) fn client_tls(
+    protocol: &Protocol,
+    server: SocketAddr,
+    trust: &Trust,
+) -> Result<QuicClientConfig, CertificateError> {
     let builder = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(unusable)?;
@@ -164,10 +176,7 @@ pub(super) fn client(
     };
     tls.alpn_protocols = vec![alpn(protocol)];
     tls.resumption = rustls::client::Resumption::disabled();
-    let tls = QuicClientConfig::try_from(tls).map_err(unusable)?;
-    let mut config = ClientConfig::new(Arc::new(tls));
-    config.transport_config(Arc::new(transport(limits, true)));
-    Ok(config)
+    QuicClientConfig::try_from(tls).map_err(unusable)
 }
 
 type Chain = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);

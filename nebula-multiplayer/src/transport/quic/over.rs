@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use quinn::Endpoint;
+use quinn::crypto::rustls::QuicClientConfig;
 use tokio::runtime::Handle;
 
 use super::{
@@ -57,4 +58,15 @@ pub fn client_config(
     settings: &QuicClientSettings,
 ) -> Result<quinn::ClientConfig, CertificateError> {
     config::client(protocol, settings.server, &settings.trust, &settings.limits)
+}
+
+/// Returns a client's TLS, for tests that put something of their own around it.
+///
+/// # Errors
+/// [`CertificateError`] as [`connect`](super::connect) gives it.
+pub fn client_tls(
+    protocol: &Protocol,
+    settings: &QuicClientSettings,
+) -> Result<QuicClientConfig, CertificateError> {
+    config::client_tls(protocol, settings.server, &settings.trust)
 }
