@@ -8,97 +8,58 @@
 mod oracle;
 mod seeds;
 
-use std::time::Instant;
-
-use nebula_multiplayer::transport::sim::FaultCounts;
 use oracle::run::{Report, run};
-
-/// Seeds that a plain test run goes through.
-const FEW: u64 = 10;
-
-/// The seeds after this many are run once; the ones before twice, to compare every byte.
-const TWICE: u64 = 100;
+use seeds::{Plan, line_faults};
 
 #[test]
 fn every_seed_passes_the_oracle() {
-    let start = Instant::now();
-    let check = |seed, twice| seeds::check(seed, twice, |seed| run(seed, false));
-    if let Some(seed) = seeds::number("NEBULA_SIM_SEED") {
-        match check(seed, true) {
-            Ok(report) => println!("seed {seed}: {report:?}"),
-            Err(error) => panic!("{error}"),
-        }
-        return;
+    let plan = Plan {
+        few: 10,
+        twice: 100,
+        enough: 10,
+        repeat: "cargo xtask sim",
+    };
+    seeds::simulate(&plan, |seed| run(seed, false));
+}
+
+impl seeds::Report for Report {
+    fn add(&mut self, other: &Self) {
+        self.faults += other.faults;
+        self.ticks += other.ticks;
+        self.bytes += other.bytes;
+        self.joins += other.joins;
+        self.resumes += other.resumes;
+        self.crashes += other.crashes;
+        self.kicks += other.kicks;
+        self.spoiled += other.spoiled;
+        self.spawns += other.spawns;
+        self.despawns += other.despawns;
+        self.aged += other.aged;
+        self.hash = self.hash.rotate_left(1) ^ other.hash;
     }
-    let seeds = seeds::number("NEBULA_SIM_SEEDS").unwrap_or(FEW);
-    let results = seeds::run_all(seeds, |seed| check(seed, seed < TWICE));
-    let mut total = Report::default();
-    let failed = seeds::sum(results, "cargo xtask sim", |report| add(&mut total, report));
-    print_totals(seeds, &total, start);
-    assert_eq!(failed, 0, "of {seeds} seeds failed");
-    if seeds >= FEW {
-        let counted = faults(&total);
-        assert!(
-            counted.iter().all(|(_, n)| *n > 0),
-            "a fault never struck: {counted:?}"
-        );
+
+    fn faults(&self) -> Vec<(&'static str, u64)> {
+        let mut all = line_faults(&self.faults).to_vec();
+        all.extend([("crashes", self.crashes), ("resumes", self.resumes)]);
+        all
     }
-}
 
-fn add(total: &mut Report, report: &Report) {
-    total.faults += report.faults;
-    total.ticks += report.ticks;
-    total.bytes += report.bytes;
-    total.joins += report.joins;
-    total.resumes += report.resumes;
-    total.crashes += report.crashes;
-    total.kicks += report.kicks;
-    total.spoiled += report.spoiled;
-    total.spawns += report.spawns;
-    total.despawns += report.despawns;
-    total.aged += report.aged;
-    total.hash = total.hash.rotate_left(1) ^ report.hash;
-}
-
-fn faults(total: &Report) -> [(&'static str, u64); 9] {
-    let FaultCounts {
-        drops,
-        duplicates,
-        reorders,
-        corruptions,
-        pauses,
-        partitions,
-        cuts,
-        ..
-    } = total.faults;
-    [
-        ("drops", drops),
-        ("duplicates", duplicates),
-        ("reorders", reorders),
-        ("corruptions", corruptions),
-        ("pauses", pauses),
-        ("partitions", partitions),
-        ("cuts", cuts),
-        ("crashes", total.crashes),
-        ("resumes", total.resumes),
-    ]
-}
-
-fn print_totals(seeds: u64, total: &Report, start: Instant) {
-    let counted = faults(total).map(|(name, n)| format!("{name} {n}"));
-    println!("faults: {}", counted.join(", "));
-    println!(
-        "sessions: joins {}, kicks {}, dropped for damaged bytes {}; entities: spawns {}, despawns {}, ages checked {}",
-        total.joins, total.kicks, total.spoiled, total.spawns, total.despawns, total.aged
-    );
-    println!(
-        "sim: {seeds} seeds, {} ticks, {} datagrams, {} bytes, hash {:016x}, {:.1} s",
-        total.ticks,
-        total.faults.datagrams,
-        total.bytes,
-        total.hash,
-        start.elapsed().as_secs_f64()
-    );
+    fn summary(&self) -> String {
+        format!(
+            "{} ticks, {} datagrams, {} bytes, hash {:016x}; joins {}, kicks {}, dropped for damaged bytes {}; \
+             spawns {}, despawns {}, ages checked {}",
+            self.ticks,
+            self.faults.datagrams,
+            self.bytes,
+            self.hash,
+            self.joins,
+            self.kicks,
+            self.spoiled,
+            self.spawns,
+            self.despawns,
+            self.aged
+        )
+    }
 }
 
 #[test]

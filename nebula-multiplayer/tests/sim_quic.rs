@@ -13,107 +13,55 @@ mod oracle;
 mod quic_sim;
 mod seeds;
 
-use std::time::Instant;
-
-use nebula_multiplayer::transport::sim::FaultCounts;
-use quic_sim::run::{Report, Sabotage, run};
-
-/// Seeds that a plain test run goes through.
-const FEW: u64 = 6;
-
-/// The seeds after this many are run once; the ones before twice, to compare the runs.
-const TWICE: u64 = 50;
+use quic_sim::run::{Befell, Report, Sabotage, run};
+use seeds::{Plan, line_faults};
 
 #[test]
 fn every_seed_converges() {
-    let start = Instant::now();
-    let check = |seed, twice| seeds::check(seed, twice, |seed| run(seed, Sabotage::None));
-    if let Some(seed) = seeds::number("NEBULA_SIM_SEED") {
-        match check(seed, true) {
-            Ok(report) => println!("seed {seed}: {report:?}"),
-            Err(error) => panic!("{error}"),
+    let plan = Plan {
+        few: 6,
+        twice: 50,
+        enough: 50,
+        repeat: "cargo xtask sim --link quic",
+    };
+    seeds::simulate(&plan, |seed| run(seed, Sabotage::None));
+}
+
+impl seeds::Report for Report {
+    fn add(&mut self, other: &Self) {
+        self.hash = self.hash.rotate_left(1) ^ other.hash;
+        self.faults += other.faults;
+        self.ticks += other.ticks;
+        self.overflows += other.overflows;
+        self.spawns += other.spawns;
+        self.despawns += other.despawns;
+        self.messages += other.messages;
+        self.joins += other.joins;
+        for (mine, others) in self.befell.iter_mut().zip(other.befell) {
+            *mine += others;
         }
-        return;
     }
-    let seeds = seeds::number("NEBULA_SIM_SEEDS").unwrap_or(FEW);
-    let results = seeds::run_all(seeds, |seed| check(seed, seed < TWICE));
-    let mut total = Report::default();
-    let repeat = "cargo xtask sim --link quic";
-    let failed = seeds::sum(results, repeat, |report| add(&mut total, report));
-    print_totals(seeds, &total, start);
-    assert_eq!(failed, 0, "of {seeds} seeds failed");
-    if seeds >= 50 {
-        let counted = faults(&total);
-        assert!(
-            counted.iter().all(|(_, n)| *n > 0),
-            "a fault never struck: {counted:?}"
-        );
+
+    fn faults(&self) -> Vec<(&'static str, u64)> {
+        let mut all = line_faults(&self.faults).to_vec();
+        all.extend(Befell::NAMES.into_iter().zip(self.befell));
+        all
     }
-}
 
-fn add(total: &mut Report, report: &Report) {
-    total.faults += report.faults;
-    total.ticks += report.ticks;
-    total.joins += report.joins;
-    total.resumes += report.resumes;
-    total.kicks += report.kicks;
-    total.crashes += report.crashes;
-    total.pauses += report.pauses;
-    total.readdressed += report.readdressed;
-    total.server_crashes += report.server_crashes;
-    total.server_restarts += report.server_restarts;
-    total.server_pauses += report.server_pauses;
-    total.overflows += report.overflows;
-    total.spawns += report.spawns;
-    total.despawns += report.despawns;
-    total.messages += report.messages;
-    total.hash = total.hash.rotate_left(1) ^ report.hash;
-}
-
-fn faults(total: &Report) -> [(&'static str, u64); 15] {
-    let FaultCounts {
-        drops,
-        duplicates,
-        reorders,
-        corruptions,
-        pauses,
-        partitions,
-        cuts,
-        ..
-    } = total.faults;
-    [
-        ("drops", drops),
-        ("duplicates", duplicates),
-        ("reorders", reorders),
-        ("corruptions", corruptions),
-        ("pauses of lines", pauses),
-        ("partitions", partitions),
-        ("cuts", cuts),
-        ("changed addresses", total.readdressed),
-        ("crashes of clients", total.crashes),
-        ("pauses of clients", total.pauses),
-        ("crashes of servers", total.server_crashes),
-        ("restarts of servers", total.server_restarts),
-        ("pauses of servers", total.server_pauses),
-        ("kicks", total.kicks),
-        ("resumes", total.resumes),
-    ]
-}
-
-fn print_totals(seeds: u64, total: &Report, start: Instant) {
-    let counted = faults(total).map(|(name, n)| format!("{name} {n}"));
-    println!("faults: {}", counted.join(", "));
-    println!(
-        "sessions: joins {}; entities: spawns {}, despawns {}; messages {}; lost by full sockets {}",
-        total.joins, total.spawns, total.despawns, total.messages, total.overflows
-    );
-    println!(
-        "sim over QUIC: {seeds} seeds, {} ticks, {} datagrams, hash {:016x}, {:.1} s",
-        total.ticks,
-        total.faults.datagrams,
-        total.hash,
-        start.elapsed().as_secs_f64()
-    );
+    fn summary(&self) -> String {
+        format!(
+            "{} ticks, {} datagrams, hash {:016x}; joins {}, spawns {}, despawns {}, messages {}, lost by full \
+             sockets {}",
+            self.ticks,
+            self.faults.datagrams,
+            self.hash,
+            self.joins,
+            self.spawns,
+            self.despawns,
+            self.messages,
+            self.overflows
+        )
+    }
 }
 
 #[test]

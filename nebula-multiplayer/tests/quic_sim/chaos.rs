@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use nebula_multiplayer::transport::Pipe as _;
 
-use super::run::Simulation;
+use super::run::{Befell, Simulation};
 use crate::oracle::chaos;
 
 /// Lets something happen, rarely: to the server, and to each client.
@@ -26,15 +26,15 @@ fn befall_server(simulation: &mut Simulation) {
     let time = some_time(simulation);
     match simulation.random.below(4) {
         0 | 1 => {
-            simulation.report.server_pauses += 1;
+            simulation.note(Befell::ServerPause);
             simulation.freeze_server(time);
         }
         2 => {
-            simulation.report.server_crashes += 1;
+            simulation.note(Befell::ServerCrash);
             simulation.stop_server(time, false);
         }
         _ => {
-            simulation.report.server_restarts += 1;
+            simulation.note(Befell::ServerRestart);
             simulation.stop_server(time, true);
         }
     }
@@ -52,7 +52,7 @@ fn befall(simulation: &mut Simulation, number: usize) {
             .net
             .each_way(number, |pipe, now| pipe.pause(now + time / 2)),
         3 | 4 => {
-            simulation.report.pauses += 1;
+            simulation.note(Befell::ClientPause);
             simulation.guests[number].freeze(until);
         }
         5 => {
@@ -63,13 +63,13 @@ fn befall(simulation: &mut Simulation, number: usize) {
             });
         }
         6 | 7 => {
-            simulation.report.readdressed += 1;
+            simulation.note(Befell::NewAddress);
             // A device may know that it changed networks; a router that forgot it tells nobody.
             let known = simulation.random.chance(5_000);
             simulation.guests[number].move_on(known);
         }
         8 | 9 => {
-            simulation.report.crashes += 1;
+            simulation.note(Befell::ClientCrash);
             simulation.crash(number);
         }
         10 => simulation.kick(number),

@@ -32,21 +32,39 @@ pub(crate) struct Report {
     pub(crate) faults: FaultCounts,
     pub(crate) ticks: u64,
     pub(crate) joins: u64,
-    pub(crate) resumes: u64,
-    pub(crate) kicks: u64,
-    /// Client processes that ended at once, and that stood still.
-    pub(crate) crashes: u64,
-    pub(crate) pauses: u64,
-    /// Clients whose address changed under them.
-    pub(crate) readdressed: u64,
-    pub(crate) server_crashes: u64,
-    pub(crate) server_restarts: u64,
-    pub(crate) server_pauses: u64,
+    /// How often each thing befell a process.
+    pub(crate) befell: [u64; Befell::NAMES.len()],
     /// Datagrams lost because a socket was full.
     pub(crate) overflows: u64,
     pub(crate) spawns: u64,
     pub(crate) despawns: u64,
     pub(crate) messages: u64,
+}
+
+/// What befalls processes, and how it ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Befell {
+    NewAddress,
+    ClientCrash,
+    ClientPause,
+    ServerCrash,
+    ServerRestart,
+    ServerPause,
+    Kick,
+    Resume,
+}
+
+impl Befell {
+    pub(crate) const NAMES: [&'static str; 8] = [
+        "changed addresses",
+        "crashes of clients",
+        "pauses of clients",
+        "crashes of servers",
+        "restarts of servers",
+        "pauses of servers",
+        "kicks",
+        "resumes",
+    ];
 }
 
 /// A tick takes 50 ms; the clients' part comes this long after the server's.
@@ -172,6 +190,10 @@ impl Simulation {
         self.report
     }
 
+    pub(super) fn note(&mut self, what: Befell) {
+        self.report.befell[what as usize] += 1;
+    }
+
     pub(super) fn join(&mut self) {
         let number = self.guests.len();
         let faults = faults(&mut self.random, false);
@@ -186,7 +208,7 @@ impl Simulation {
 
     pub(super) fn kick(&mut self, number: usize) {
         if let Some(host) = &mut self.host {
-            self.report.kicks += 1;
+            self.report.befell[Befell::Kick as usize] += 1;
             let now = host.net.now();
             host.server.kick(id(number), "by chance", now);
         }
@@ -319,7 +341,7 @@ impl Simulation {
             return Ok(());
         };
         if resumed {
-            self.report.resumes += 1;
+            self.report.befell[Befell::Resume as usize] += 1;
         } else {
             self.report.joins += 1;
             guest.down.restart();
