@@ -25,6 +25,8 @@ use crate::DenseId;
 
 /// Points at most this far away have small squares, with room for what floats let through.
 const SMALL_LIMIT: u128 = 1 << 62;
+/// Whoever is within this is below that limit, whatever the rounding.
+const SMALL_REACH: f64 = (1_u64 << 61) as f64;
 /// Up to this size of the surroundings it is worth a try.
 const SMALL_LEVEL: u8 = 61;
 
@@ -61,14 +63,28 @@ impl<I: DenseId> SpatialIndex<I> {
         let at = key_of(at);
         let start = self.start(&at, wanted);
         // Nearly always the nearest are near, and squares small; else all is searched in wide numbers.
-        if self.level_of(start) <= SMALL_LEVEL {
-            self.search::<Small>(at, start, wanted, limit.min(SMALL_LIMIT), out);
+        let reach = self.reach(start, &at, wanted);
+        if self.level_of(start) <= SMALL_LEVEL || reach < SMALL_REACH {
+            self.search::<Small>(at, start, wanted, limit.min(SMALL_LIMIT), reach, out);
             if out.len() == wanted || limit <= SMALL_LIMIT {
                 return;
             }
             out.clear();
         }
-        self.search::<U384>(at, start, wanted, limit, out);
+        self.search::<U384>(at, start, wanted, limit, reach, out);
+    }
+
+    /// Returns a distance within which as many as are wanted surely are, where floats quickly tell; else infinity.
+    fn reach(&self, start: Link, at: &Key, wanted: usize) -> f64 {
+        let Link::Leaf(leaf) = start else {
+            return f64::INFINITY;
+        };
+        let leaf = self.leaves.get(leaf);
+        if leaf.frame().is_exact() {
+            return f64::INFINITY;
+        }
+        let view = kernel::View::new(at, leaf.frame(), leaf.stray());
+        view.reach(leaf, wanted).unwrap_or(f64::INFINITY)
     }
 
     fn level_of(&self, link: Link) -> u8 {
@@ -85,6 +101,7 @@ impl<I: DenseId> SpatialIndex<I> {
         start: Link,
         wanted: usize,
         limit: u128,
+        reach: f64,
         out: &mut Vec<I>,
     ) {
         let mut search = Search {
@@ -94,6 +111,7 @@ impl<I: DenseId> SpatialIndex<I> {
             seen: Link::Empty,
             bounds: Bounds::around(&at, limit),
         };
+        search.best.expect_within(reach);
         search.link(start);
         if start != self.root {
             search.seen = start;
@@ -204,11 +222,6 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         let frame = leaf.frame();
         if !frame.is_exact() {
             let view = kernel::View::new(&self.at, frame, leaf.stray());
-            if !self.best.is_full()
-                && let Some(reach) = view.reach(leaf, self.best.wanted())
-            {
-                self.best.expect_within(reach);
-            }
             let never = |radius| view.never(radius);
             self.scan(at, view.near_center(), never, |search, _, slot| {
                 search.offer_by_key(at, slot);
