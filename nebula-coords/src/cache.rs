@@ -150,6 +150,32 @@ impl<X: SpatialStore> QueryCache<X> {
         known
     }
 
+    /// Moves many ids, one after the other, and returns how many of the entries named a stored id; unknown
+    /// ones change nothing.
+    ///
+    /// More moves than the cache remembers (1,024) make it forget every answer once, at the start: then the
+    /// moves themselves are not remembered.
+    ///
+    /// ```
+    /// use nebula_coords::{QueryCache, Region, SpatialGrid};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut cache = QueryCache::new(SpatialGrid::default());
+    /// cache.insert(1_u32, WorldPosition::new(-5, 0, 0));
+    /// let near = Region::ball(WorldPosition::ORIGIN, 10);
+    /// assert_eq!(cache.query(&near), [1]);
+    /// let away = WorldPosition::new(-11, 0, 0);
+    /// assert_eq!(cache.update_batch(&[(1, away), (7, away)]), 1);
+    /// assert_eq!(cache.query(&near), []);
+    /// ```
+    pub fn update_batch(&mut self, moves: &[(X::Id, WorldPosition)]) -> usize {
+        if moves.len() > MOVES_MAX {
+            self.next_tick();
+        }
+        let known = moves.iter().filter(|(id, to)| self.update(*id, *to));
+        known.count()
+    }
+
     /// Removes `id` and returns where it was.
     pub fn remove(&mut self, id: X::Id) -> Option<WorldPosition> {
         let before = self.index.remove(id);

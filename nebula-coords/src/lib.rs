@@ -12,6 +12,7 @@ mod nearest;
 mod planet;
 mod query;
 mod region;
+mod runs;
 mod sector;
 mod sorted;
 mod stats;

@@ -10,6 +10,11 @@ use crate::Region;
 ///
 /// Answers are exact. Their order is a function of the operations that built the index, never of a
 /// hash or a thread. A region is visited without allocating.
+///
+/// There is no iterator here: through `dyn` it would have to be boxed. Indexes that can stop after any
+/// id at no cost have a `query_iter` of their own (`LinearIndex`, `SpatialGrid`, `SortedIndex`), and a sector of a
+/// `SpatialHashMap` or a tile of a `TileIndex` is a slice. `SpatialIndex` has none: it tests 64 points at
+/// a time and fetches leaves ahead, which an iterator would undo; its visitor can break off at any slice.
 pub trait SpatialQuery {
     /// The caller's name for a point.
     type Id: Copy + Ord;

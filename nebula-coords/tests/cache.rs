@@ -55,6 +55,31 @@ fn only_what_crosses_the_border_counts() {
 }
 
 #[test]
+fn a_batch_of_moves_counts_like_its_moves() {
+    let mut cache = QueryCache::new(SpatialGrid::default());
+    for id in 0..3_000_u32 {
+        cache.insert(id, at(i128::from(id) * 100_000, 0, 0));
+    }
+    assert_eq!(cache.query(&near(0)), [0]);
+    // The last entry of an id counts, and a stranger changes nothing.
+    let moves = [
+        (1, at(0, 0, 0)),
+        (9_999, at(0, 0, 0)),
+        (1, at(90_000, 0, 0)),
+    ];
+    assert_eq!(cache.update_batch(&moves), 2);
+    assert_eq!(cache.query(&near(0)), [0]);
+    assert_eq!(cache.update_batch(&[(1, at(5, 0, 0))]), 1);
+    assert_eq!(cache.query(&near(0)), [0, 1]);
+    assert_eq!((cache.hits(), cache.misses()), (0, 3));
+    // More than are remembered: every answer is asked anew, and right.
+    let all: Vec<_> = (0..3_000).map(|id| (id, at(0, 0, 0))).collect();
+    assert_eq!(cache.update_batch(&all), 3_000);
+    assert_eq!(cache.kept(), 0);
+    assert_eq!(cache.query(&near(0)).len(), 3_000);
+}
+
+#[test]
 fn a_new_tick_and_clear_forget_everything() {
     let mut cache = QueryCache::new(SpatialGrid::default());
     cache.insert(1_u32, at(0, 0, 0));

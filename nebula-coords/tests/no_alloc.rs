@@ -15,7 +15,10 @@ use common::coords::{SECTOR, at};
 use common::grids::{DefaultGrid, DefaultSorted};
 use common::index::TestIndex;
 use common::source::{Seeded, Source};
-use nebula_coords::{LinearIndex, Metric, Region, SpatialIndex, SpatialQuery};
+use nebula_coords::{
+    Elevation, LinearIndex, Metric, Region, SpatialIndex, SpatialQuery, Tile, TileIndex,
+    TilePosition, TileRange,
+};
 use nebula_math::{Aabb128, WorldPosition};
 
 /// Twenty thousand points around a sector corner, and some at the ends of the universe.
@@ -147,4 +150,48 @@ fn spatial_grid_nearest() {
 #[test]
 fn sorted_index_nearest() {
     nearest_allocates_nothing::<DefaultSorted>();
+}
+
+/// Ranges wider than what is stored go through every occupied tile and sort what they find.
+#[test]
+fn tile_index_ranges() {
+    let mut index = TileIndex::new();
+    for id in 0..2_000_i32 {
+        let at = TilePosition::new(id % 50 - 25, id / 50 * 1_000, Elevation::GROUND);
+        index.insert(id, &0_u8, at);
+    }
+    let mut out = Vec::with_capacity(index.len());
+    for reach in [0, 3, 30, 100_000, i32::MAX] {
+        let range = TileRange::manhattan(Tile::new(0, 0), reach, Elevation::GROUND);
+        index.query_range(&0, &range, &mut out); // Warms the thread's list.
+        let mut seen = 0;
+        allocates_nothing("visit_range", || {
+            let _ = index.visit_range(&0, &range, &mut |ids| {
+                seen += ids.len();
+                ControlFlow::Continue(())
+            });
+        });
+        allocates_nothing("query_range", || index.query_range(&0, &range, &mut out));
+        assert_eq!(out.len(), seen);
+        assert!(reach < 100_000 || seen == 2_000, "{seen} for {reach}");
+    }
+}
+
+/// Iterators hold their place and nothing else.
+#[test]
+fn iterators() {
+    let (grid, sorted) = (filled::<DefaultGrid>(), filled::<DefaultSorted>());
+    let mut hits = 0;
+    for region in regions() {
+        let (grid, sorted) = (grid.query(), sorted.query());
+        allocates_nothing("grid", || hits += grid.query_iter(&region).count());
+        allocates_nothing("sorted", || hits += sorted.query_iter(&region).count());
+        let (mut visited, mut out) = (Vec::new(), Vec::new());
+        grid.collect(&region, &mut visited);
+        out.extend(grid.query_iter(&region));
+        assert_eq!(out, visited);
+        sorted.collect(&region, &mut visited);
+        assert!(sorted.query_iter(&region).eq(visited));
+    }
+    assert!(hits > 50_000, "{hits} hits prove little");
 }

@@ -46,6 +46,14 @@ impl CellRange {
         x.saturating_mul(y).saturating_mul(z)
     }
 
+    /// Returns every key of the range, row by row.
+    pub(super) fn keys(self) -> impl Iterator<Item = CellKey> {
+        let Self { min, max } = self;
+        (min.z..=max.z).flat_map(move |z| {
+            (min.y..=max.y).flat_map(move |y| (min.x..=max.x).map(move |x| CellKey { z, y, x }))
+        })
+    }
+
     /// Returns the first key of the range, in row-major order, that is not before `key`.
     pub(crate) fn at_or_after(&self, key: &CellKey) -> Option<CellKey> {
         let (min, max) = (&self.min, &self.max);

@@ -8,6 +8,7 @@ use nebula_math::{Aabb128, WorldPosition};
 use super::cells::CellRange;
 use super::{Cell, CellKey, SpatialGrid};
 use crate::nearest::Nearest;
+use crate::runs::{Look, iter_run, nearest_by_balls, offer_run, visit_run};
 use crate::{Region, SpatialQuery};
 
 /// Below this many entries a cell is asked entry by entry: comparing the whole cell with the region
@@ -87,7 +88,9 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
         f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match region.bounds() {
-            Some(bounds) => self.walk(self.range_of(&bounds), |cell| f(&cell.ids)),
+            Some(bounds) => self
+                .cells_in(self.range_of(&bounds))
+                .try_for_each(|cell| f(&cell.ids)),
             None => ControlFlow::Continue(()),
         }
     }
@@ -129,30 +132,44 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
         })
     }
 
-    /// Hands every occupied cell of the range to `f`.
-    fn walk<'a>(
-        &'a self,
-        range: CellRange,
-        mut f: impl FnMut(&'a Cell<I>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        if range.count() > self.occupied.len() as u128 {
-            return self
-                .occupied
-                .iter()
-                .map(|slot| &self.cells[*slot])
-                .filter(|cell| range.contains(&cell.key))
-                .try_for_each(f);
-        }
-        for z in range.min.z..=range.max.z {
-            for y in range.min.y..=range.max.y {
-                for x in range.min.x..=range.max.x {
-                    if let Some(slot) = self.slots.get(&CellKey { z, y, x }) {
-                        f(&self.cells[*slot])?;
-                    }
-                }
-            }
-        }
-        ControlFlow::Continue(())
+    /// Returns the ids in a region one by one, in the order of `visit`, without a buffer.
+    ///
+    /// ```
+    /// use nebula_coords::{Region, SpatialGrid};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut grid = SpatialGrid::default();
+    /// grid.insert(1_u32, WorldPosition::new(-1, 0, 0));
+    /// grid.insert(2, WorldPosition::new(-2, 0, 0));
+    /// let near = Region::ball(WorldPosition::ORIGIN, 1);
+    /// assert!(grid.query_iter(&near).eq([1]));
+    /// ```
+    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+        let region = *region;
+        let cells = region
+            .bounds()
+            .map(|bounds| self.cells_in(self.range_of(&bounds)));
+        cells
+            .into_iter()
+            .flatten()
+            .flat_map(move |cell| iter_run(&cell.ids, &cell.positions, region))
+    }
+
+    /// Returns every occupied cell of the range: each of its keys looked up, or each occupied cell compared with
+    /// it, whichever are fewer.
+    fn cells_in(&self, range: CellRange) -> impl Iterator<Item = &Cell<I>> {
+        let is_wide = range.count() > self.occupied.len() as u128;
+        let listed = (if is_wide {
+            self.occupied.as_slice()
+        } else {
+            &[]
+        })
+        .iter()
+        .map(|slot| &self.cells[*slot])
+        .filter(move |cell| range.contains(&cell.key));
+        let keys = (!is_wide).then(|| range.keys()).into_iter().flatten();
+        let found = keys.filter_map(|key| self.slots.get(&key).map(|slot| &self.cells[*slot]));
+        listed.chain(found)
     }
 
     /// Hands the ids of one cell that are in the region to `f`, in runs.
@@ -169,19 +186,7 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
                 Overlap::Part => {}
             }
         }
-        let mut start = 0;
-        for (i, at) in cell.positions.iter().enumerate() {
-            if !region.contains(at) {
-                if start < i {
-                    f(&cell.ids[start..i])?;
-                }
-                start = i + 1;
-            }
-        }
-        if start < cell.ids.len() {
-            f(&cell.ids[start..])?;
-        }
-        ControlFlow::Continue(())
+        visit_run(&cell.ids, &cell.positions, region, f)
     }
 
     /// Offers everything at most `radius_mm` away, while that touches no more cells than are occupied.
@@ -194,14 +199,9 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
         if range.count() > self.occupied.len() as u128 {
             return false;
         }
-        let _ = self.walk(range, |cell| {
-            for (id, p) in cell.ids.iter().zip(&cell.positions) {
-                if at.is_within(p, radius_mm) {
-                    best.offer(at.distance_squared(p), *id);
-                }
-            }
-            ControlFlow::Continue(())
-        });
+        for cell in self.cells_in(range) {
+            offer_run(&cell.ids, &cell.positions, at, radius_mm, best);
+        }
         true
     }
 
@@ -212,11 +212,7 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
             if best.refuses(self.cell_bounds(&cell.key).distance_squared(at)) {
                 continue;
             }
-            for (id, p) in cell.ids.iter().zip(&cell.positions) {
-                if at.is_within(p, limit_mm) {
-                    best.offer(at.distance_squared(p), *id);
-                }
-            }
+            offer_run(&cell.ids, &cell.positions, at, limit_mm, best);
         }
     }
 }
@@ -238,31 +234,28 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialQuery for SpatialGrid<
         f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match region.bounds() {
-            Some(bounds) => self.walk(self.range_of(&bounds), |cell| {
-                self.visit_cell(cell, region, f)
-            }),
+            Some(bounds) => self
+                .cells_in(self.range_of(&bounds))
+                .try_for_each(|cell| self.visit_cell(cell, region, f)),
             None => ControlFlow::Continue(()),
         }
     }
 
     /// Looks at growing balls while they touch few cells, then at each occupied cell once.
     fn nearest(&self, at: &WorldPosition, k: usize, limit_mm: i128, out: &mut Vec<I>) {
-        out.clear();
-        let mut best = Nearest::new(k.min(self.len()), out);
-        let mut radius_mm = self.cell_mm.min(limit_mm);
-        loop {
-            best.clear();
-            if !self.offer_near(at, radius_mm, &mut best) {
-                self.offer_all(at, limit_mm, &mut best);
-                break;
-            }
-            // A full list has nothing nearer left outside the ball.
-            if best.is_full() || radius_mm >= limit_mm {
-                break;
-            }
-            radius_mm = radius_mm.saturating_mul(2).min(limit_mm);
-        }
-        best.finish(out);
+        nearest_by_balls(
+            k.min(self.len()),
+            self.cell_mm,
+            limit_mm,
+            out,
+            |look, best| match look {
+                Look::Ball(radius_mm) => self.offer_near(at, radius_mm, best),
+                Look::All => {
+                    self.offer_all(at, limit_mm, best);
+                    true
+                }
+            },
+        );
     }
 }
 

@@ -7,6 +7,7 @@ use nebula_math::{Aabb128, WorldPosition};
 use super::SortedIndex;
 use crate::grid::{CellKey, CellRange};
 use crate::nearest::Nearest;
+use crate::runs::{Look, iter_run, nearest_by_balls, offer_run, visit_run};
 use crate::{Region, SpatialQuery};
 
 /// Growing balls tried before `nearest` asks every entry.
@@ -75,52 +76,70 @@ impl<I: Copy + Ord> SortedIndex<I> {
             Region::ball(*center, reach).bounds()
         };
         let Some(bounds) = bounds else { return };
-        let _ = self.walk(&bounds, |run| {
-            for i in run {
-                if touches(&self.positions[i], self.radii[i], center, radius_mm) {
-                    out.push(self.ids[i]);
-                }
+        for i in self.runs(bounds).flatten() {
+            if touches(&self.positions[i], self.radii[i], center, radius_mm) {
+                out.push(self.ids[i]);
             }
-            ControlFlow::Continue(())
-        });
+        }
     }
 
-    /// Hands every run of entries whose cells touch the box to `f`, row by row.
+    /// Returns the ids in a region one by one, in array order, without a buffer.
+    ///
+    /// ```
+    /// use nebula_coords::{Region, SortedIndex};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let mut index = SortedIndex::default();
+    /// index.insert(1_u32, WorldPosition::new(-1, 0, 0));
+    /// index.insert(2, WorldPosition::new(-2, 0, 0));
+    /// let near = Region::ball(WorldPosition::ORIGIN, 1);
+    /// assert!(index.query_iter(&near).eq([1]));
+    /// ```
+    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+        let region = *region;
+        let runs = region.bounds().map(|bounds| self.runs(bounds));
+        let runs = runs.into_iter().flatten();
+        runs.flat_map(move |run| iter_run(&self.ids[run.clone()], &self.positions[run], region))
+    }
+
+    /// Returns every run of entries whose cells touch the box, row by row.
     ///
     /// From the entry at hand follows the next cell of the range at or after it; a search leads there.
     /// Each search passes a row that exists, and searches gallop, so the work is bounded by the entries
     /// and not by the rows of the range.
-    pub(super) fn walk(
-        &self,
-        bounds: &Aabb128,
-        mut f: impl FnMut(Range<usize>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        if !self.in_order {
-            return f(0..self.ids.len());
-        }
+    fn runs(&self, bounds: Aabb128) -> impl Iterator<Item = Range<usize>> {
         let range = CellRange {
             min: self.cell_of(&bounds.min()),
             max: self.cell_of(&bounds.max()),
         };
-        let mut i = self.lower_bound(0, &range.min);
-        while i < self.ids.len() {
-            let Some(target) = range.at_or_after(&self.key(i)) else {
-                break;
-            };
-            let start = self.lower_bound(i, &target);
-            // The end of the row is a full key, so the walk cannot run on into the next row.
-            let row_end = CellKey {
-                x: range.max.x,
-                ..target
-            };
-            let end = self.upper_bound(start, &row_end);
-            if start < end {
-                f(start..end)?;
+        let mut i = if self.in_order {
+            self.lower_bound(0, &range.min)
+        } else {
+            0
+        };
+        core::iter::from_fn(move || {
+            if !self.in_order {
+                // Out of order there are no rows: everything is one run.
+                let all = i..self.ids.len();
+                i = all.end;
+                return Some(all).filter(|all| !all.is_empty());
             }
-            // Past `row_end` lies another row, or the rest of this one beyond the range.
-            i = end;
-        }
-        ControlFlow::Continue(())
+            while i < self.ids.len() {
+                let target = range.at_or_after(&self.key(i))?;
+                let start = self.lower_bound(i, &target);
+                // The end of the row is a full key, so the walk cannot run on into the next row.
+                let row_end = CellKey {
+                    x: range.max.x,
+                    ..target
+                };
+                // Past `row_end` lies another row, or the rest of this one beyond the range.
+                i = self.upper_bound(start, &row_end);
+                if start < i {
+                    return Some(start..i);
+                }
+            }
+            None
+        })
     }
 
     /// Returns the first entry from `from` on whose key is not below `key`.
@@ -153,35 +172,14 @@ impl<I: Copy + Ord> SortedIndex<I> {
         low
     }
 
-    /// Hands the ids of a run that are in the region to `f`, in slices.
-    fn visit_run(
-        &self,
-        run: Range<usize>,
-        region: &Region,
-        f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let (mut start, end) = (run.start, run.end);
-        for i in run {
-            if !region.contains(&self.positions[i]) {
-                if start < i {
-                    f(&self.ids[start..i])?;
-                }
-                start = i + 1;
-            }
-        }
-        if start < end {
-            f(&self.ids[start..end])?;
-        }
-        ControlFlow::Continue(())
-    }
-
     fn offer(&self, run: Range<usize>, at: &WorldPosition, limit: i128, best: &mut Nearest<I>) {
-        for i in run {
-            let p = &self.positions[i];
-            if at.is_within(p, limit) {
-                best.offer(at.distance_squared(p), self.ids[i]);
-            }
-        }
+        offer_run(
+            &self.ids[run.clone()],
+            &self.positions[run],
+            at,
+            limit,
+            best,
+        );
     }
 }
 
@@ -203,37 +201,31 @@ impl<I: Copy + Ord> SpatialQuery for SortedIndex<I> {
         f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match region.bounds() {
-            Some(bounds) => self.walk(&bounds, |run| self.visit_run(run, region, f)),
+            Some(bounds) => self.runs(bounds).try_for_each(|run| {
+                visit_run(&self.ids[run.clone()], &self.positions[run], region, f)
+            }),
             None => ControlFlow::Continue(()),
         }
     }
 
     /// Looks at a few growing balls, then at every entry.
     fn nearest(&self, at: &WorldPosition, k: usize, limit_mm: i128, out: &mut Vec<I>) {
-        out.clear();
-        let mut best = Nearest::new(k.min(self.len()), out);
         let cell_mm = i128::try_from(self.cell_size_mm()).unwrap_or(i128::MAX);
-        let mut radius_mm = cell_mm.min(limit_mm);
-        for _ in 0..NEAREST_ROUNDS {
-            best.clear();
-            let Some(bounds) = Region::ball(*at, radius_mm).bounds() else {
-                best.finish(out);
-                return;
-            };
-            let _ = self.walk(&bounds, |run| {
-                self.offer(run, at, radius_mm, &mut best);
-                ControlFlow::Continue(())
-            });
-            // A full list has nothing nearer left outside the ball.
-            if best.is_full() || radius_mm >= limit_mm {
-                best.finish(out);
-                return;
+        let mut rounds = 0;
+        nearest_by_balls(k.min(self.len()), cell_mm, limit_mm, out, |look, best| {
+            match look {
+                Look::Ball(_) if rounds == NEAREST_ROUNDS => return false,
+                Look::Ball(radius_mm) => {
+                    rounds += 1;
+                    let bounds = Region::ball(*at, radius_mm).bounds();
+                    for run in bounds.into_iter().flat_map(|bounds| self.runs(bounds)) {
+                        self.offer(run, at, radius_mm, best);
+                    }
+                }
+                Look::All => self.offer(0..self.ids.len(), at, limit_mm, best),
             }
-            radius_mm = radius_mm.saturating_mul(2).min(limit_mm);
-        }
-        best.clear();
-        self.offer(0..self.ids.len(), at, limit_mm, &mut best);
-        best.finish(out);
+            true
+        });
     }
 }
 

@@ -1,9 +1,15 @@
 //! Range queries on tiles: work bounded by the range and by what is stored, whichever is less.
 
+use core::cell::RefCell;
 use core::hash::Hash;
 use core::ops::ControlFlow;
 
 use super::{Column, MapTiles, Tile, TileIndex, TileRange};
+
+thread_local! {
+    /// The tiles that a wide range found: kept from call to call, so that asking allocates nothing once warm.
+    static FOUND: RefCell<Vec<(Tile, u32)>> = const { RefCell::new(Vec::new()) };
+}
 
 impl<I: Copy + Eq + Hash, M: Clone + Eq + Hash> TileIndex<I, M> {
     /// Hands everything in range to `f`, each once, in slices, until `f` breaks.
@@ -11,7 +17,8 @@ impl<I: Copy + Eq + Hash, M: Clone + Eq + Hash> TileIndex<I, M> {
     /// Slices come by tile (x, then y), then floor; ids of one floor in the order that the
     /// operations on the index left them in. A small range looks each of its tiles up. A range of
     /// more than twice as many tiles as are occupied goes through the occupied ones instead and
-    /// sorts them, which allocates for the tiles found; so any range ends, however wide.
+    /// sorts them, in a list that the thread keeps; so any range ends, however wide, and once that list is
+    /// long enough nothing is allocated.
     ///
     /// ```
     /// use core::ops::ControlFlow;
@@ -83,16 +90,20 @@ impl<I: Copy + Eq + Hash, M: Clone + Eq + Hash> TileIndex<I, M> {
         range: &TileRange,
         f: &mut dyn FnMut(&[I]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut found: Vec<(Tile, u32)> = map
+        // Taken, not borrowed: whoever asks again from within `f` gets a list of their own.
+        let mut found = FOUND.take();
+        found.clear();
+        let tiles = map
             .occupied
             .iter()
-            .map(|column| (self.column(*column).tile, *column))
-            .filter(|(tile, _)| range.contains(*tile))
-            .collect();
+            .map(|column| (self.column(*column).tile, *column));
+        found.extend(tiles.filter(|(tile, _)| range.contains(*tile)));
         found.sort_unstable();
-        found
-            .into_iter()
-            .try_for_each(|(_, column)| self.show(column, range, f))
+        let shown = found
+            .iter()
+            .try_for_each(|(_, column)| self.show(*column, range, f));
+        FOUND.set(found);
+        shown
     }
 
     fn show(

@@ -222,8 +222,8 @@ pub(super) fn exact_square(block: &Block, lane: usize, center: [i32; 3]) -> u64 
 
 /// Returns two to a power, without the loop of `powi`.
 #[inline]
-pub(super) fn power_of_two(power: u8) -> f64 {
-    f64::from_bits((1_023 + u64::from(power)) << 52)
+pub(super) const fn power_of_two(power: u8) -> f64 {
+    f64::from_bits((1_023 + power as u64) << 52)
 }
 
 /// Returns the squared distances up to which a point is surely inside, and beyond which it is

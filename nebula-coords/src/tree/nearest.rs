@@ -26,7 +26,7 @@ use crate::DenseId;
 /// Points at most this far away have small squares, with room for what floats let through.
 const SMALL_LIMIT: u128 = 1 << 62;
 /// Whoever is within this is below that limit, whatever the rounding.
-const SMALL_REACH: f64 = (1_u64 << 61) as f64;
+const SMALL_REACH: f64 = kernel::power_of_two(61);
 /// Up to this size of the surroundings it is worth a try.
 const SMALL_LEVEL: u8 = 61;
 

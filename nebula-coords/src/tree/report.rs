@@ -8,8 +8,8 @@ use crate::DenseId;
 pub struct BatchReport {
     /// Entries that named a stored id.
     pub moved: usize,
-    /// Of those, how many left their leaf; the rest were written in place. All of them, if so many left
-    /// that the tree was built anew.
+    /// Of those, how many left their leaf; the rest were written in place. A batch of which so many leave
+    /// that the tree is built anew counts every entry of a stored id, also those that stay near.
     pub crossed: usize,
     /// Entries that named an id that is not stored; they changed nothing.
     pub unknown: usize,
