@@ -224,7 +224,7 @@ fn until(guests: &mut [&mut Guest], what: &str, mut done: impl FnMut(&mut Guest)
     }
 }
 
-/// Checks that something new reaches the clients within a second.
+/// Checks that something new reaches the clients within two seconds, as every witness asks for.
 #[track_caller]
 fn are_told(guests: &mut [&mut Guest]) {
     for guest in guests {
@@ -232,7 +232,7 @@ fn are_told(guests: &mut [&mut Guest]) {
         until(&mut [guest], "something new", |guest| {
             newest(guest) != before
         });
-        assert!(start.elapsed() < Duration::from_secs(1));
+        assert!(start.elapsed() < Duration::from_secs(2));
     }
 }
 
