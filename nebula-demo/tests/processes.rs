@@ -125,7 +125,8 @@ fn all_see(clients: &mut [Demo], expected: usize) {
         client.wait_for("connected as player");
     }
     for client in clients {
-        let count = client.settled_count();
+        client.wait_for(&format!("Nearby: {expected} entities"));
+        let count = client.settled_count(); // And nobody more.
         assert_eq!(count, Some(expected), "{:#?}", client.heard);
     }
 }
