@@ -62,18 +62,26 @@ impl Viewer {
     fn survey(&self, shared: &Shared) -> (usize, Option<Tick>) {
         let mut due = 8;
         let mut ages = [0_u32; HISTORY];
+        let (mut last, mut region) = (0, None);
         for slot in self.dirty.iter() {
             let state = &self.slots[table_index(slot)];
             let store = shared.store(state.store);
             // The head of a record says how many slots further it is, and the form.
-            let head = varint_len(u64::from(slot) << 2 | FORM_CONTROL);
+            let head = varint_len(u64::from(slot - last) << 2 | FORM_CONTROL);
+            last = slot;
             match state.phase {
                 Phase::Live => {
                     due += head;
                     if state.dirty & 1 != 0 {
                         let known = state.cell.zip(store.position.as_ref());
                         let known = known.is_some_and(|(t, m)| !m.cell_tick.is_newer_than(t));
-                        due += PLACE_BYTES + if known { 0 } else { HEAD_MAX + CELL_MAX };
+                        due += PLACE_BYTES;
+                        if let Some(moving) = store.position.as_ref().filter(|_| !known) {
+                            // A region is named once, by the first of its cells.
+                            let same =
+                                region.replace(moving.cell.region) == Some(moving.cell.region);
+                            due += HEAD_MAX + if same { 1 + CELL_BYTES } else { CELL_MAX };
+                        }
                         if let Some(acked) = state.position.acked
                             && let Ok(age) = usize::try_from(shared.tick.since(acked))
                             && age > 0
@@ -87,6 +95,7 @@ impl Viewer {
                     }
                 }
                 Phase::Spawning => {
+                    region = None;
                     due += HEAD_MAX + head + 24 + PLACE_BYTES + CELL_MAX;
                     due += components(shared, store, state.dirty);
                 }
