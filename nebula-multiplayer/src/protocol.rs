@@ -248,6 +248,9 @@ impl Protocol {
             put_str(&mut hasher, kind.name());
             hasher.write(&kind.version_number().to_le_bytes());
             hasher.write(&[kind.is_owner_only().into(), kind.is_stream().into()]);
+            if kind.has_references() {
+                hasher.write(b"references");
+            }
             let what = format!(
                 "component {} version {}",
                 kind.name(),

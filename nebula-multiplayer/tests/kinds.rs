@@ -1,10 +1,10 @@
 //! Component kinds, references, and the ids of replicated entities.
 
 use bevy_ecs::prelude::*;
-use nebula_multiplayer::NetworkId;
 use nebula_multiplayer::replication::{
-    Kind, Kinds, NetRef, NetworkIds, Records, References, Replicate, ReplicationStats,
+    Kind, KindError, Kinds, NetRef, NetworkIds, Records, References, Replicate, ReplicationStats,
 };
+use nebula_multiplayer::{NetworkId, Protocol};
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Clone, Serialize, Deserialize)]
@@ -47,6 +47,19 @@ fn kinds_are_numbered_by_name_behind_the_position() {
     assert_eq!(kinds.name(0), Some("position"));
     assert!(kinds.get(0).is_none() && kinds.get(3).is_none());
     assert_eq!(kinds.get(2).map(Kind::name), Some("shape"));
+}
+
+#[test]
+fn a_stream_of_references_is_refused() {
+    let error = Kinds::new([Kind::with_references::<Aims>("aims").stream()]).unwrap_err();
+    assert_eq!(error, KindError::StreamOfReferences("aims".into()));
+}
+
+#[test]
+fn whether_there_are_references_is_part_of_the_protocol() {
+    let with = Protocol::new("game", 1).component(Kind::with_references::<Aims>("aims"));
+    let without = Protocol::new("game", 1).component(Kind::new::<Aims>("aims"));
+    assert_ne!(with.hash(), without.hash());
 }
 
 #[test]

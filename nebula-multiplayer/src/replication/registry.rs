@@ -187,6 +187,11 @@ pub enum KindError {
     /// More kinds than bits.
     #[error("{0} component kinds are registered; at most 63 fit beside the position")]
     TooMany(usize),
+    /// References differ from client to client, fragments do not.
+    #[error(
+        "{0:?} is a stream and holds references; put the references into a component of their own"
+    )]
+    StreamOfReferences(String),
 }
 
 /// The kinds of one protocol, numbered by name from 1; 0 is the position.
@@ -212,6 +217,9 @@ impl Kinds {
             let name = || kind.name.to_string();
             if kind.erased.is_position() {
                 return Err(KindError::Position(name()));
+            }
+            if kind.is_stream() && kind.has_references() {
+                return Err(KindError::StreamOfReferences(name()));
             }
             for other in list.iter().skip(at + 1) {
                 if other.name == kind.name {
