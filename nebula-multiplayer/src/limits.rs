@@ -23,6 +23,9 @@ pub const WIRE_VERSION: u16 = 1;
 /// Bytes of a datagram, whatever the path would carry: QUIC's smallest path leaves 1,162.
 pub const MAX_DATAGRAM: usize = 1_150;
 
+/// Bytes that a datagram must be able to have: a header, and an entity whose one component is as large
+/// as components may be. In less it could never be sent.
+pub const MIN_DATAGRAM: usize = crate::replication::MAX_COMPONENT_BYTES + MAX_HEADER + 48;
 /// Bytes in which a datagram's header always fits.
 pub const MAX_HEADER: usize = 48;
 
@@ -66,7 +69,7 @@ pub const MAX_REASON: usize = 256;
 pub struct Limits {
     /// Clients at once, those whose session waits for a resume included.
     pub clients: usize,
-    /// Bytes of a datagram, in either direction. At most [`MAX_DATAGRAM`].
+    /// Bytes of a datagram, in either direction, from [`MIN_DATAGRAM`] to [`MAX_DATAGRAM`].
     pub datagram_bytes: usize,
     /// Bytes of a stream frame from a client.
     pub frame_in_bytes: usize,
@@ -203,14 +206,21 @@ impl Limits {
     pub fn validate(&self) -> Result<(), LimitError> {
         let sizes = [
             ("clients", self.clients, 1, 1_000_000),
-            ("datagram_bytes", self.datagram_bytes, 256, MAX_DATAGRAM),
+            (
+                "datagram_bytes",
+                self.datagram_bytes,
+                MIN_DATAGRAM,
+                MAX_DATAGRAM,
+            ),
             ("frame_in_bytes", self.frame_in_bytes, 4_096, 1 << 20),
             ("frame_out_bytes", self.frame_out_bytes, 4_096, 1 << 20),
             (
                 "message_bytes",
                 self.message_bytes,
                 1,
-                MAX_DATAGRAM.saturating_sub(MAX_HEADER).saturating_sub(16),
+                self.datagram_bytes
+                    .saturating_sub(MAX_HEADER)
+                    .saturating_sub(16),
             ),
             ("unordered_in_flight", self.unordered_in_flight, 1, 1_024),
             (
@@ -227,7 +237,7 @@ impl Limits {
             check(
                 name,
                 value.try_into().unwrap_or(u64::MAX),
-                min,
+                min.try_into().unwrap_or(u64::MAX),
                 max.try_into().unwrap_or(u64::MAX),
             )?;
         }
@@ -331,6 +341,15 @@ mod tests {
         let bad = [
             Limits {
                 datagram_bytes: MAX_DATAGRAM + 1,
+                ..base.clone()
+            },
+            Limits {
+                datagram_bytes: MIN_DATAGRAM - 1,
+                ..base.clone()
+            },
+            Limits {
+                datagram_bytes: MIN_DATAGRAM,
+                message_bytes: MIN_DATAGRAM - MAX_HEADER,
                 ..base.clone()
             },
             Limits {
