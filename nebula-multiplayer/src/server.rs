@@ -33,7 +33,9 @@ pub use settings::{ConnectError, Identity, ServerSettings, SettingsError};
 
 use nebula_math::MetersError;
 
-use crate::interest::{Explanation, Interest, InterestArea, InterestIssue, SpatialInterestSystem};
+use crate::interest::{
+    Explanation, Interest, InterestArea, InterestConfig, InterestIssue, SpatialInterestSystem,
+};
 use crate::message::Inbox;
 use crate::protocol::Protocol;
 use crate::replication::{ReplicationStats, Replicator};
@@ -326,6 +328,31 @@ impl Server {
     pub fn explain(&self, client: ClientId, entity: NetworkId) -> Explanation {
         let sent = self.replicator.last_sent(client, entity);
         self.interest.explain(client, entity).with_last_sent(sent)
+    }
+
+    /// Changes how far clients see for whom nothing else is said, from the next tick on.
+    ///
+    /// ```
+    /// use nebula_multiplayer::interest::InterestArea;
+    /// use nebula_multiplayer::{Protocol, Server, ServerSettings};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default())?;
+    /// server.set_default_area(InterestArea::new(200.0)?)?;
+    /// assert_eq!(server.settings().interest.area.radius, 200.0);
+    /// assert!(server.set_default_area(InterestArea { radius: f64::NAN }).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the radius is NaN, infinite, negative or beyond the universe; then nothing changes.
+    pub fn set_default_area(&mut self, area: InterestArea) -> Result<(), MetersError> {
+        let config = InterestConfig {
+            area,
+            ..*self.watcher.config()
+        };
+        self.watcher.set_config(config)?;
+        self.settings.interest.area = area;
+        Ok(())
     }
 
     /// Overrides how far one client sees, or stops to; returns whether the client is known. An

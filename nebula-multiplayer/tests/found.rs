@@ -4,14 +4,16 @@ use core::time::Duration;
 
 use bevy_ecs::entity_disabling::Disabled;
 use nebula_math::WorldPosition;
-use nebula_multiplayer::interest::{Area, ClientFacts, Facts, FollowsParent, Interest};
+use nebula_multiplayer::interest::{
+    Area, ClientFacts, Facts, FollowsParent, Interest, InterestArea,
+};
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::protocol::{Channel, Protocol};
-use nebula_multiplayer::replication::Replicate;
+use nebula_multiplayer::replication::{DespawnReason, NetworkIds, Replicate};
 use nebula_multiplayer::server::ServerSettings;
 use nebula_multiplayer::testing::TestPair;
 use nebula_multiplayer::transport::Lane;
-use nebula_multiplayer::{ClientId, NetworkId};
+use nebula_multiplayer::{ClientEvent, ClientId, NetworkId};
 
 fn protocol() -> Protocol {
     Protocol::new("game", 1)
@@ -136,4 +138,62 @@ fn an_id_that_went_and_came_back_within_a_tick_is_still_seen() {
     interest.move_batch(&[(new, WorldPosition::MAX)]);
     interest.update();
     assert!(interest.viewers(new).is_empty(), "who sees it is told");
+}
+
+/// Returns where the client's entities are, sorted.
+fn seen(pair: &mut TestPair) -> Vec<i128> {
+    let mut rows = pair.client_world().query::<&WorldPosition>();
+    let mut seen: Vec<_> = rows.iter(pair.client_world()).map(|at| at.x).collect();
+    seen.sort_unstable();
+    seen
+}
+
+#[test]
+fn ids_may_be_asked_for_between_ticks() {
+    let mut pair = TestPair::new(&protocol());
+    let at = |x| WorldPosition::new(x, i128::MIN, 0);
+    let player = pair.world.spawn((Replicate, at(-1))).id();
+    pair.run_ms(100);
+    pair.play(player);
+    let first = pair.world.spawn((Replicate, at(10))).id();
+    NetworkIds::maintain(&mut pair.world);
+    pair.run_ms(200);
+    pair.world.entity_mut(first).insert(at(20));
+    pair.run_ms(200);
+    assert_eq!(seen(&mut pair), [-1, 20], "its changes are found");
+
+    // As many as before, and yet others.
+    pair.world.despawn(first);
+    let second = pair.world.spawn((Replicate, at(30))).id();
+    NetworkIds::maintain(&mut pair.world);
+    NetworkIds::maintain(&mut pair.world);
+    pair.run_ms(200);
+    assert_eq!(seen(&mut pair), [-1, 30]);
+
+    pair.the_client().events().for_each(drop);
+    pair.world.entity_mut(second).insert(Disabled);
+    NetworkIds::maintain(&mut pair.world);
+    pair.run_ms(200);
+    let mut left = pair.the_client().events().filter_map(|event| match event {
+        ClientEvent::Despawned { reason, .. } => Some(reason),
+        _ => None,
+    });
+    assert_eq!(left.next(), Some(DespawnReason::Left), "merely hidden");
+}
+
+#[test]
+fn the_radius_of_the_server_changes_while_it_runs() {
+    let mut pair = TestPair::new(&protocol());
+    let at = |meters: i128| WorldPosition::new(i128::MAX - meters * 1_000, 0, 0);
+    let player = pair.world.spawn((Replicate, at(0))).id();
+    pair.world.spawn((Replicate, at(300)));
+    pair.run_ms(100);
+    pair.play(player);
+    for (radius, count) in [(200.0, 1), (400.0, 2), (100.0, 1)] {
+        pair.server
+            .set_default_area(InterestArea { radius })
+            .expect("a radius");
+        pair.run_ms(300);
+        assert_eq!(seen(&mut pair).len(), count, "{radius}");
+    }
 }

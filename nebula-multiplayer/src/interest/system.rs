@@ -74,6 +74,8 @@ pub struct SpatialInterestSystem {
     stale: bool,
     issues: Vec<InterestIssue>,
     moves: Vec<(NetworkId, WorldPosition)>,
+    /// The changes of ids that were applied.
+    ids_round: u64,
     /// Followers without a parent, whose position plays no part however they move.
     orphans: BTreeSet<NetworkId>,
 }
@@ -147,6 +149,7 @@ impl SpatialInterestSystem {
             stale: true,
             issues: Vec::new(),
             moves: Vec::new(),
+            ids_round: 0,
             orphans: BTreeSet::new(),
         })
     }
@@ -229,7 +232,8 @@ impl SpatialInterestSystem {
         self.stale |= !known || !queue.entities.is_empty() || queue.overflowed;
         self.apply_ids(world, interest, &mut queue.entities);
         self.apply_queue(world, interest, &mut queue.entities);
-        if queue.overflowed || !known || is_out_of_step(world, interest) {
+        let missed = self.missed_ids(world, interest);
+        if queue.overflowed || !known || missed {
             self.resync(world, interest);
         }
         watch::return_queue(world, queue);
@@ -273,6 +277,12 @@ impl SpatialInterestSystem {
             || may_differ(&margins);
     }
 
+    /// Returns whether ids came or went that no list told of.
+    fn missed_ids(&mut self, world: &World, interest: &Interest) -> bool {
+        let ids = world.get_resource::<NetworkIds>();
+        ids.is_some_and(|ids| !ids.is_next(&mut self.ids_round) || ids.len() != interest.len())
+    }
+
     fn report(&mut self, issue: InterestIssue) {
         tracing::warn!(
             entity = ?issue.entity,
@@ -301,9 +311,3 @@ fn may_differ<C: Component, F: ArchetypeFilter>(rows: &Query<(Entity, Ref<C>), F
 
 /// How many issues are kept until somebody asks.
 const MAX_ISSUES: usize = 1_024;
-
-/// Returns whether ids came or went that no list told of.
-fn is_out_of_step(world: &World, interest: &Interest) -> bool {
-    let ids = world.get_resource::<NetworkIds>();
-    ids.is_some_and(|ids| ids.len() != interest.len())
-}

@@ -39,6 +39,12 @@ pub struct IdChanges {
     pub removed: Vec<Removed>,
 }
 
+impl IdChanges {
+    fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+}
+
 /// An entity that is replicated no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Removed {
@@ -66,6 +72,8 @@ pub struct NetworkIds {
     resting: Vec<u32>,
     queue: Vec<Entity>,
     changes: IdChanges,
+    /// How often there were changes.
+    round: u64,
     alive: usize,
     started: bool,
 }
@@ -77,7 +85,8 @@ struct IdSlot {
 }
 
 impl NetworkIds {
-    /// Gives ids to new members and takes them from former ones. The replicator calls it once a tick.
+    /// Gives ids to new members and takes them from former ones. A server calls it once a tick; call it
+    /// in between to learn the id of an entity at once.
     ///
     /// It costs what changed, but the first call, which looks at every member.
     pub fn maintain(world: &mut World) {
@@ -95,6 +104,19 @@ impl NetworkIds {
     #[must_use]
     pub fn changes(&self) -> &IdChanges {
         &self.changes
+    }
+
+    /// Returns whether [`changes`](Self::changes) is all that is new to whoever last saw round `seen`,
+    /// and makes that the present round. It is not if somebody else called
+    /// [`maintain`](Self::maintain) meanwhile.
+    pub(crate) fn is_next(&self, seen: &mut u64) -> bool {
+        let before = core::mem::replace(seen, self.round);
+        before == self.round || (before + 1 == self.round && !self.changes.is_empty())
+    }
+
+    /// Returns every entity that has an id, by the index of the entity.
+    pub(crate) fn by_entity(&self) -> &[Option<(Entity, NetworkId)>] {
+        &self.of
     }
 
     /// Returns the id of an entity, `None` if it is not replicated.
@@ -177,6 +199,7 @@ impl NetworkIds {
         self.changes
             .removed
             .sort_unstable_by_key(|removed| removed.id);
+        self.round += u64::from(!self.changes.is_empty());
     }
 
     /// Puts the ids on the entities, for queries.

@@ -20,7 +20,7 @@ use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::{Shared, Subscriber};
 use super::viewer::{News, Phase, Viewer};
-use crate::interest::{ExitReason, Interest, OwnedBy};
+use crate::interest::{Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
 
 /// Replicated entities that lost a component, the position or their owner.
@@ -50,6 +50,8 @@ pub(crate) struct Replicator {
     moved: Vec<(u32, WorldPosition)>,
     /// Rows looked at in the last tick.
     scanned: usize,
+    /// The changes of ids that were taken in.
+    ids_round: u64,
     /// How often the interest had been brought up to date at the last tick.
     rounds: u64,
 }
@@ -86,6 +88,7 @@ impl Replicator {
             changed: Vec::new(),
             moved: Vec::new(),
             scanned: 0,
+            ids_round: 0,
             rounds: 0,
         }
     }
@@ -145,9 +148,9 @@ impl Replicator {
         self.shared.tick = tick;
         self.watch(world);
         self.settle_news();
-        let gone = self.take_ids(world);
+        self.take_ids(world);
         self.collect(world);
-        self.follow_views(world, interest, &gone);
+        self.follow_views(world, interest);
         for viewer in self.viewers.iter_mut().flatten() {
             viewer.admit(&self.shared, tick);
         }
@@ -302,6 +305,9 @@ impl Replicator {
         {
             return;
         }
+        // Ids of another world mean nothing here.
+        self.shared.set_ids(&[]);
+        self.ids_round = 0;
         let kinds = self.shared.kinds.clone();
         let mut losses = Observer::new(|on: On<Remove<()>>, losses: Option<ResMut<Losses>>| {
             if let Some(mut losses) = losses {
@@ -326,17 +332,15 @@ impl Replicator {
         });
     }
 
-    /// Learns ids; returns those that are hidden and not gone, sorted.
-    fn take_ids(&mut self, world: &World) -> Vec<NetworkId> {
-        let Some(ids) = world.get_resource::<NetworkIds>() else {
-            return Vec::new();
-        };
-        let changes = ids.changes();
-        self.shared.note_ids(changes);
-        let hidden = changes.removed.iter().filter(|removed| !removed.gone);
-        let mut hidden: Vec<NetworkId> = hidden.map(|removed| removed.id).collect();
-        hidden.sort_unstable();
-        hidden
+    /// Learns ids.
+    fn take_ids(&mut self, world: &World) {
+        if let Some(ids) = world.get_resource::<NetworkIds>() {
+            if ids.is_next(&mut self.ids_round) {
+                self.shared.note_ids(ids.changes());
+            } else {
+                self.shared.set_ids(ids.by_entity());
+            }
+        }
     }
 
     /// Finds what changed and marks it for everyone who sees it.
@@ -429,7 +433,7 @@ impl Replicator {
     }
 
     /// Follows who came into and went out of each client's view.
-    fn follow_views(&mut self, world: &World, interest: &Interest, hidden: &[NetworkId]) {
+    fn follow_views(&mut self, world: &World, interest: &Interest) {
         let ids = world.get_resource::<NetworkIds>();
         let clients: Vec<(ClientId, u32)> = self
             .by_client
@@ -444,9 +448,8 @@ impl Replicator {
             let Some(view) = interest.view(client) else {
                 continue;
             };
-            for (id, reason) in view.exited() {
-                let gone = *reason == ExitReason::Destroyed && hidden.binary_search(id).is_err();
-                self.exit(number, *id, gone);
+            for (id, _) in view.exited() {
+                self.exit(world, number, *id);
             }
             for id in view.entered() {
                 if let Some(entity) = ids.and_then(|ids| ids.entity(*id)) {
@@ -480,8 +483,7 @@ impl Replicator {
         let ids = world.get_resource::<NetworkIds>();
         for id in shown {
             if sorted.binary_search(&id).is_err() {
-                let gone = ids.and_then(|ids| ids.entity(id)).is_none();
-                self.exit(number, id, gone);
+                self.exit(world, number, id);
             }
         }
         for id in sorted {
@@ -491,21 +493,24 @@ impl Replicator {
         }
     }
 
-    fn exit(&mut self, number: u32, id: NetworkId, gone: bool) {
+    fn exit(&mut self, world: &World, number: u32, id: NetworkId) {
         let tick = self.shared.tick;
         let Some(viewer) = &mut self.viewers[table_index(number)] else {
             return;
         };
-        let reason = if gone {
-            DespawnReason::Destroyed
-        } else {
-            DespawnReason::Left
+        let Some(&slot) = viewer.by_id.get(&id) else {
+            return;
         };
-        let slot = viewer.by_id.get(&id).copied();
+        let entity = self.shared.store(viewer.slot(slot).store).entity;
+        // Whoever is hidden, by `Disabled` or by a rule, has merely left.
+        let lives = world.get_entity(entity);
+        let reason = if lives.is_ok_and(|entity| entity.contains::<Replicate>()) {
+            DespawnReason::Left
+        } else {
+            DespawnReason::Destroyed
+        };
         let freed = viewer.exit(id, reason, tick);
-        if let Some(slot) = slot {
-            self.mark_holders(number, slot);
-        }
+        self.mark_holders(number, slot);
         if let Some(slot) = freed {
             self.unsubscribe(number, &[slot]);
         }

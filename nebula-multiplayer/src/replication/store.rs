@@ -17,6 +17,9 @@ use crate::{ClientId, NetworkId, Tick};
 /// the 32 bits that a history keeps of a position.
 const JUMP_MM: u128 = 1 << 26;
 
+/// The most that a reference takes on the wire.
+const SLOT_BYTES: usize = 3;
+
 /// No store.
 const NONE: u32 = u32::MAX;
 
@@ -175,6 +178,12 @@ impl Shared {
         }
     }
 
+    /// Learns all ids anew.
+    pub(crate) fn set_ids(&mut self, by_entity: &[Option<(Entity, NetworkId)>]) {
+        self.ids.clear();
+        self.ids.extend_from_slice(by_entity);
+    }
+
     /// Returns the id of an entity.
     pub(crate) fn id_of(&self, entity: Entity) -> Option<NetworkId> {
         let (known, id) = (*self.ids.get(table_index(entity.index_u32()))?)?;
@@ -198,6 +207,12 @@ impl Shared {
 
     pub(crate) fn holders(&self, entity: Entity) -> &[(NetworkId, usize)] {
         self.holders.get(&entity).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns how many entities are noted as referred to.
+    #[cfg(test)]
+    pub(crate) fn referred(&self) -> usize {
+        self.holders.len()
     }
 
     /// Returns how many entities are stored.
@@ -248,7 +263,7 @@ impl Shared {
         store.encoded.clear();
         self.free.push(place);
         for entity in referred {
-            self.forget_holder(entity, id);
+            self.forget_holder(entity, |(holder, _)| *holder == id);
         }
     }
 
@@ -272,9 +287,9 @@ impl Shared {
         self.free.shrink_to(KEPT_STORES);
     }
 
-    fn forget_holder(&mut self, entity: Entity, id: NetworkId) {
+    fn forget_holder(&mut self, entity: Entity, is_it: impl Fn(&(NetworkId, usize)) -> bool) {
         if let Some(holders) = self.holders.get_mut(&entity) {
-            holders.retain(|(holder, _)| *holder != id);
+            holders.retain(|holder| !is_it(holder));
             if holders.is_empty() {
                 self.holders.remove(&entity);
             }
@@ -376,8 +391,10 @@ impl Shared {
                 return 0;
             }
         };
-        if self.scratch.len() > kind.max_bytes() {
-            let (bytes, max) = (self.scratch.len(), kind.max_bytes());
+        // Each reference travels beside the component as a slot.
+        let bytes = self.scratch.len() + self.references.len() * SLOT_BYTES;
+        if bytes > kind.max_bytes() {
+            let max = kind.max_bytes();
             tracing::error!(
                 kind = kind.name(),
                 bytes,
@@ -407,9 +424,7 @@ impl Shared {
             let before = core::mem::replace(&mut encoded.references, self.references.clone());
             let now = core::mem::take(&mut self.references);
             for entity in before.into_iter().flatten() {
-                if let Some(holders) = self.holders.get_mut(&entity) {
-                    holders.retain(|holder| *holder != (id, number));
-                }
+                self.forget_holder(entity, |holder| *holder == (id, number));
             }
             for entity in now.iter().flatten() {
                 let holders = self.holders.entry(*entity).or_default();

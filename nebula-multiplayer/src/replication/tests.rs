@@ -30,6 +30,15 @@ pub(super) struct Map(pub(super) Vec<u8>);
 #[derive(Component, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Aims(pub(super) NetRef, pub(super) u8);
 
+#[derive(Component, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Crew(pub(super) Vec<NetRef>, pub(super) Vec<u8>);
+
+impl References for Crew {
+    fn each_reference(&mut self, f: &mut dyn FnMut(&mut NetRef)) {
+        self.0.iter_mut().for_each(f);
+    }
+}
+
 /// Not registered.
 #[derive(Component, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Secret(pub(super) [u8; 16]);
@@ -47,6 +56,7 @@ pub(super) fn kinds() -> Kinds {
         Kind::new::<Purse>("purse").owner_only(),
         Kind::new::<Map>("map").stream(),
         Kind::with_references::<Aims>("aims"),
+        Kind::with_references::<Crew>("crew"),
     ])
     .expect("names and types differ")
 }

@@ -4,7 +4,7 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
-use super::{Aims, Harness, Health, Label, Map, Purse, Secret};
+use super::{Aims, Crew, Harness, Health, Label, Map, Purse, Secret};
 use crate::ClientId;
 use crate::interest::OwnedBy;
 use crate::mirror::MirrorEvent;
@@ -151,6 +151,49 @@ fn references_follow_who_is_seen() {
     h.world.get_mut::<Aims>(holder).unwrap().0 = NetRef(Some(holder));
     h.steps(3);
     h.check_equal();
+}
+
+#[test]
+fn who_was_referred_to_is_forgotten() {
+    let mut h = one();
+    let holder = h.spawn_at(near(0));
+    for _ in 0..20 {
+        let target = h.spawn_at(near(10));
+        h.world
+            .entity_mut(holder)
+            .insert(Aims(NetRef(Some(target)), 4));
+        h.steps(2);
+        h.world.despawn(target);
+    }
+    assert_eq!(h.replicator.shared.referred(), 1);
+    h.world.entity_mut(holder).remove::<Aims>();
+    h.steps(2);
+    assert_eq!(h.replicator.shared.referred(), 0);
+}
+
+#[test]
+fn a_component_whose_references_do_not_fit_beside_it_is_not_sent() {
+    let mut h = one();
+    let all: Vec<_> = (0..64).map(|_| h.spawn_at(near(10))).collect();
+    let list: Vec<_> = all.iter().map(|entity| NetRef(Some(*entity))).collect();
+    let holder = h.spawn_at(near(0));
+    let fits = Crew(list.clone(), vec![1; 700]);
+    h.world.entity_mut(holder).insert(fits.clone());
+    h.steps(8);
+    let crew = |h: &mut Harness| {
+        let mut rows = h.clients[0].world.query::<&Crew>();
+        rows.single(&h.clients[0].world).unwrap().1.len()
+    };
+    assert_eq!(crew(&mut h), 700);
+    // 64 bytes of places for the references, 192 of slots.
+    h.world.entity_mut(holder).insert(Crew(list, vec![1; 800]));
+    h.steps(8);
+    assert_eq!(crew(&mut h), 700, "the last value stands");
+    h.world.entity_mut(holder).insert(Health(9));
+    h.steps(4);
+    let mut rows = h.clients[0].world.query::<&Health>();
+    let health = rows.single(&h.clients[0].world);
+    assert_eq!(health.ok(), Some(&Health(9)), "and holds up nothing else");
 }
 
 #[test]
