@@ -231,7 +231,8 @@ impl Limits {
             ),
             ("inbox_messages", self.inbox_messages, 1, 1 << 20),
             ("history_packets", self.history_packets, 64, 4_096),
-            ("max_visible", self.max_visible, 1, 1 << 20),
+            // A client has 2^16 slots, which those that left hold for a while.
+            ("max_visible", self.max_visible, 1, 1 << 15),
         ];
         for (name, value, min, max) in sizes {
             check(
@@ -362,6 +363,10 @@ mod tests {
             },
             Limits {
                 message_bytes: MAX_DATAGRAM,
+                ..base.clone()
+            },
+            Limits {
+                max_visible: 40_000,
                 ..base.clone()
             },
             Limits {
