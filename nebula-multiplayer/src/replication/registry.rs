@@ -113,6 +113,9 @@ impl Kind {
 
     /// Allows up to [`MAX_STREAM_BYTES`], sent in fragments; the client gets the component when its last
     /// fragment arrives, which may be after the entity appeared.
+    ///
+    /// A `Vec<u8>` is a list to serde, which may have [`MAX_ELEMENTS`](crate::wire::MAX_ELEMENTS); longer
+    /// ones need serde's `serialize_bytes` or a codec. A component with references cannot be a stream.
     #[must_use]
     pub fn stream(mut self) -> Self {
         self.stream = true;

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::ids::table_index;
 use super::record::{FORM_UPDATE, op};
-use super::store::Shared;
+use super::store::{Encoded, Shared};
 use super::viewer::{Phase, Sent, Viewer};
 use crate::Tick;
 use crate::wire::put_varint;
@@ -16,6 +16,8 @@ pub(crate) const FRAGMENT: usize = 256;
 pub(crate) struct Sending {
     pub(crate) kind: usize,
     /// The tick of the value.
+    pub(crate) changed: Tick,
+    /// The tick in which it was first sent, which is newer than any removal that went before.
     pub(crate) version: Tick,
     /// Which fragments are due.
     pub(crate) due: Vec<bool>,
@@ -24,11 +26,12 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    pub(crate) fn new(kind: usize, version: Tick, bytes: usize) -> Self {
+    fn new(kind: usize, encoded: &Encoded, version: Tick) -> Self {
         // An empty component is one empty fragment.
-        let count = bytes.div_ceil(FRAGMENT).max(1);
+        let count = encoded.bytes.len().div_ceil(FRAGMENT).max(1);
         Self {
             kind,
+            changed: encoded.tick,
             version,
             due: vec![true; count],
             done: vec![false; count],
@@ -117,18 +120,18 @@ impl Viewer {
         let encoded = store.encoded(kind);
         state
             .streams
-            .retain(|sending| sending.kind != kind || sending.version == encoded.tick);
+            .retain(|sending| sending.kind != kind || sending.changed == encoded.tick);
         let at = state
             .streams
             .iter()
             .position(|sending| sending.kind == kind);
         let at = at.unwrap_or_else(|| {
-            let sending = Sending::new(kind, encoded.tick, encoded.bytes.len());
-            state.streams.push(sending);
+            state.streams.push(Sending::new(kind, encoded, shared.tick));
             state.streams.len() - 1
         });
         let life = state.life;
         let sending = &mut state.streams[at];
+        let version = sending.version;
         let mut all = true;
         for (number, due) in sending.due.iter_mut().enumerate() {
             if !*due {
@@ -140,8 +143,7 @@ impl Viewer {
             let mark = body.mark();
             body.control(slot, op::FRAGMENT);
             body.out.push(u8::try_from(kind).unwrap_or(0));
-            body.out
-                .extend_from_slice(&encoded.tick.get().to_le_bytes());
+            body.out.extend_from_slice(&version.get().to_le_bytes());
             let put = |out: &mut Vec<u8>, value: usize| {
                 put_varint(out, u64::try_from(value).unwrap_or(u64::MAX));
             };
@@ -159,7 +161,7 @@ impl Viewer {
                 slot,
                 life,
                 kind,
-                version: encoded.tick,
+                version,
                 at: number,
             });
         }

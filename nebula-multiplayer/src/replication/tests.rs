@@ -27,6 +27,10 @@ pub(super) struct Purse(pub(super) u32);
 #[derive(Component, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Map(pub(super) Vec<u8>);
 
+/// For owners alone, and in fragments.
+#[derive(Component, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ledger(pub(super) Vec<u8>);
+
 #[derive(Component, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Aims(pub(super) NetRef, pub(super) u8);
 
@@ -55,6 +59,7 @@ pub(super) fn kinds() -> Kinds {
         Kind::new::<Label>("label"),
         Kind::new::<Purse>("purse").owner_only(),
         Kind::new::<Map>("map").stream(),
+        Kind::new::<Ledger>("ledger").owner_only().stream(),
         Kind::with_references::<Aims>("aims"),
         Kind::with_references::<Crew>("crew"),
     ])
@@ -336,6 +341,8 @@ impl Harness {
                 let mine = truth.get::<OwnedBy>() == Some(&OwnedBy(viewing.id));
                 let purse = truth.get::<Purse>().filter(|_| mine);
                 assert_eq!(copy.get::<Purse>(), purse, "{id}");
+                let ledger = truth.get::<Ledger>().filter(|_| mine);
+                assert_eq!(copy.get::<Ledger>(), ledger, "{id}");
                 let aims = truth
                     .get::<Aims>()
                     .map(|aims| Aims(NetRef(aims.0.0.and_then(mirrored)), aims.1));

@@ -538,6 +538,10 @@ impl Viewer {
             return;
         }
         state.allowed |= changed;
+        // Should the client get them again, it gets all of them.
+        state
+            .streams
+            .retain(|stream| allowed & 1 << stream.kind != 0);
         match state.phase {
             Phase::Live => self.mark(slot, changed, tick),
             Phase::Spawning => {

@@ -4,7 +4,7 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
-use super::{Aims, Crew, Harness, Health, Label, Map, Purse, Secret};
+use super::{Aims, Crew, Harness, Health, Label, Ledger, Map, Purse, Secret};
 use crate::ClientId;
 use crate::interest::OwnedBy;
 use crate::mirror::MirrorEvent;
@@ -122,6 +122,30 @@ fn only_the_owner_gets_what_is_his() {
     assert_eq!(purses.iter(&h.clients[0].world).count(), 0);
     h.world.entity_mut(e).remove::<OwnedBy>();
     h.steps(3);
+    h.check_equal();
+}
+
+#[test]
+fn a_large_component_comes_back_with_its_owner() {
+    let mut h = Harness::new(1, 2);
+    h.look(0, FAR, 5_000);
+    h.look(1, FAR, 5_000);
+    let ledger = Ledger(vec![3; 3_000]);
+    let e = h.world.spawn((Replicate, near(0), ledger)).id();
+    for owner in [1, 2, 1, 2] {
+        h.world.entity_mut(e).insert(OwnedBy(ClientId::new(owner)));
+        h.steps(8);
+        h.check_equal();
+    }
+    // The second loses it while it does not look, and gets it again when it does.
+    h.look(1, near(90_000), 5_000);
+    h.world.entity_mut(e).remove::<OwnedBy>();
+    h.steps(4);
+    h.look(1, FAR, 5_000);
+    h.steps(8);
+    h.check_equal();
+    h.world.entity_mut(e).insert(OwnedBy(ClientId::new(2)));
+    h.steps(8);
     h.check_equal();
 }
 

@@ -3,7 +3,7 @@
 use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
-use super::{Aims, Harness, Health, Label, Map, Purse, Rng, Secret};
+use super::{Aims, Harness, Health, Label, Ledger, Map, Purse, Rng, Secret};
 use crate::ClientId;
 use crate::interest::OwnedBy;
 use crate::replication::{NetRef, Replicate, ReplicationSettings};
@@ -56,6 +56,7 @@ fn mutate(h: &mut Harness, all: &mut Vec<Entity>, rng: &mut Rng, home: WorldPosi
         11 => drop(entity.insert(Aims(NetRef(other), byte))),
         12 => drop(entity.remove::<Aims>()),
         13 => drop(entity.remove::<WorldPosition>()),
+        14 => drop(entity.insert(Ledger(vec![byte; size]))),
         _ => {
             for e in all.iter() {
                 let by = [small(rng), small(rng), small(rng)];
