@@ -126,7 +126,7 @@ pub enum Record<'a> {
         slot: u32,
         /// Number of the kind.
         kind: usize,
-        /// The tick of the value, which tells its pieces from those of another.
+        /// The tick in which the value was first sent, which tells its pieces from those of another.
         version: u32,
         /// Bytes of the whole component.
         total: usize,
