@@ -39,7 +39,10 @@ impl<I: DenseId> SpatialIndex<I> {
             let (place, missing) = (leaf.place, leaf.miss_none());
             self.count_down(place, missing);
         }
-        let points: Vec<_> = self.last_of(moves, crossing).map(|(_, p)| *p).collect();
+        let points: Vec<_> = self
+            .last_of(moves, crossing.iter().copied())
+            .map(|(_, p)| *p)
+            .collect();
         self.sow(&points);
         // Not before: a leaf that was left may be where others went.
         for leaf in left {
@@ -52,11 +55,51 @@ impl<I: DenseId> SpatialIndex<I> {
     pub(super) fn build_anew(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
         let mut left = 0;
         for at in crossing {
-            let entry = self.table.entry(moves[*at].0.dense_index());
-            left += usize::from(entry.leaf != u32::MAX);
-            let (leaf, slot) = (u32::MAX, number(*at));
-            *entry = Spot { leaf, slot };
+            left += usize::from(self.mark_leaving(moves[*at].0, *at));
         }
+        self.build_without(moves, crossing.iter().copied(), left);
+    }
+
+    /// Builds the tree anew without a look at who crosses, and returns how many entries of the batch name
+    /// points that are stored.
+    pub(super) fn build_from(&mut self, moves: &[(I, WorldPosition)]) -> usize {
+        let (mut left, mut known) = (0, 0);
+        for (at, (id, _)) in moves.iter().enumerate() {
+            let spot = self.table.get(id.dense_index());
+            let is_known = if spot.leaf == u32::MAX {
+                // Nobody, or one who is leaving by an earlier entry.
+                spot != Spot::VACANT && moves[spot.slot as usize].0 == *id
+            } else {
+                self.spot(*id).is_some()
+            };
+            if is_known {
+                known += 1;
+                left += usize::from(self.mark_leaving(*id, at));
+            }
+        }
+        self.build_without(moves, 0..moves.len(), left);
+        known
+    }
+
+    /// Notes in the table by which entry of a batch a stored point leaves; returns whether it is the first.
+    #[inline]
+    fn mark_leaving(&mut self, id: I, at: usize) -> bool {
+        let entry = self.table.entry(id.dense_index());
+        let is_first = entry.leaf != u32::MAX;
+        *entry = Spot {
+            leaf: u32::MAX,
+            slot: number(at),
+        };
+        is_first
+    }
+
+    /// Builds the tree of the `left` points that are marked as leaving and of those that are not.
+    fn build_without(
+        &mut self,
+        moves: &[(I, WorldPosition)],
+        crossing: impl Iterator<Item = usize> + Clone,
+        left: usize,
+    ) {
         let mut stayed = Vec::with_capacity(self.len - left);
         let leaves = self.leaves_in_order();
         for leaf in leaves.take_while(|_| left < self.len) {
@@ -86,9 +129,9 @@ impl<I: DenseId> SpatialIndex<I> {
     fn last_of<'a>(
         &'a self,
         moves: &'a [(I, WorldPosition)],
-        crossing: &'a [usize],
+        crossing: impl Iterator<Item = usize> + Clone + 'a,
     ) -> impl Iterator<Item = (u32, &'a (I, WorldPosition))> + Clone + 'a {
-        let numbered = crossing.iter().map(|at| (number(*at), &moves[*at]));
+        let numbered = crossing.map(|at| (number(at), &moves[at]));
         numbered.filter(|(at, (id, _))| self.table.get(id.dense_index()).slot == *at)
     }
 

@@ -158,6 +158,18 @@ impl<I: Copy> Leaf<I> {
         }
     }
 
+    /// Lets the processor fetch what a move of a point reads and writes.
+    #[inline]
+    pub(super) fn fetch_point(&self, slot: usize) {
+        if let Some(block) = self.blocks.get(slot / LANES) {
+            simd::prefetch(&block.axes[0][slot % LANES]);
+            simd::prefetch(&block.axes[2][slot % LANES]);
+        }
+        if let Some(key) = self.keys.get(slot) {
+            simd::prefetch(key);
+        }
+    }
+
     #[inline]
     pub(super) fn frame(&self) -> &Frame {
         &self.frame

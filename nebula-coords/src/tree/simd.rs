@@ -131,6 +131,20 @@ pub(super) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
+/// Asks the processor to fetch every line of what is about to be read.
+#[inline]
+pub(super) fn prefetch_whole<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for offset in (0..size_of::<T>()).step_by(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = core::ptr::from_ref(item).cast::<i8>().wrapping_add(offset);
+        // SAFETY: every x86-64 processor has the instruction, and it only hints: it reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
+
 /// Asks the processor to fetch the first lines of a list, up to `lines`.
 #[inline]
 pub(super) fn prefetch_list<T>(list: &[T], lines: usize) {
@@ -418,6 +432,7 @@ mod tests {
     #[test]
     fn hints_change_nothing() {
         prefetch(&5_u8);
+        prefetch_whole(&[1_u64; 100]);
         prefetch_list(&[[1_u64; 100]; 2], 9);
         prefetch_list::<()>(&[(); 3], 9);
         prefetch_list::<u32>(&[], 9);

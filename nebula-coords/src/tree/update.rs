@@ -7,9 +7,14 @@ use super::cross::WORTH_SORTING;
 use super::cube::{Key, key_of};
 use super::leaf::Moved;
 use super::node::Place;
+use super::simd;
 use super::table::Spot;
 use super::{BatchReport, SpatialIndex};
 use crate::DenseId;
+
+/// How many moves before its turn a leaf is fetched, and then the point.
+const LEAVES_AHEAD: usize = 12;
+const POINTS_AHEAD: usize = 5;
 
 /// One in so many entries of a large batch tells how many cross.
 const SAMPLED: usize = 32;
@@ -90,22 +95,24 @@ impl<I: DenseId> SpatialIndex<I> {
             return false;
         }
         let crosses = |(id, to): &(I, WorldPosition)| {
-            let leaf = |spot: Spot| self.leaves.get(spot.leaf);
-            let spot = self.spot(*id);
-            spot.is_some_and(|spot| leaf(spot).cube.stray(&key_of(to)).is_none())
+            let Some(spot) = self.spot(*id) else {
+                return false;
+            };
+            let (leaf, key) = (self.leaves.get(spot.leaf), key_of(to));
+            // Who leaves a crowd splits it, which is as good as crossing.
+            leaf.cube.stray(&key).is_none()
+                || leaf.is_crowd() && leaf.key(spot.slot as usize) != key
         };
         let crossing = moves.iter().step_by(SAMPLED).filter(|to| crosses(to));
         crossing.count() * SAMPLED * 4 > moves.len() * 3
     }
 
     fn move_by_building(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
-        let known = |at: &usize| self.spot(moves[*at].0).is_some();
-        let crossing: Vec<usize> = (0..moves.len()).filter(known).collect();
-        self.build_anew(moves, &crossing);
+        let known = self.build_from(moves);
         BatchReport {
-            moved: crossing.len(),
-            crossed: crossing.len(),
-            unknown: moves.len() - crossing.len(),
+            moved: known,
+            crossed: known,
+            unknown: moves.len() - known,
         }
     }
 
@@ -131,11 +138,34 @@ impl<I: DenseId> SpatialIndex<I> {
                 seated.unknown += 1;
                 continue;
             };
+            self.fetch_ahead(&moves[at..]);
             let leaf = self.leaves.get_mut(spot.leaf);
             seated.note(leaf.try_move(spot.slot as usize, key_of(to)), at, spot.leaf);
         }
         seated.parting.sort_unstable();
         seated
+    }
+
+    /// Lets the processor fetch what later moves of a batch need: of the farther one the leaf, of the
+    /// nearer one, whose leaf is there by then, the point.
+    #[inline]
+    fn fetch_ahead(&self, moves: &[(I, WorldPosition)]) {
+        // Whose generation it is matters not.
+        let spot = |ahead: usize| match moves.get(ahead) {
+            Some((id, _)) => self.table.get(id.dense_index()),
+            None => Spot::VACANT,
+        };
+        let (far, near) = (spot(LEAVES_AHEAD), spot(POINTS_AHEAD));
+        if far != Spot::VACANT {
+            simd::prefetch_whole(self.leaves.place(far.leaf));
+        }
+        if near != Spot::VACANT {
+            let leaf = self.leaves.get(near.leaf);
+            leaf.fetch_point(near.slot as usize);
+            if !I::INDEX_IS_ALL {
+                simd::prefetch(&leaf.ids()[near.slot as usize]);
+            }
+        }
     }
 
     /// Records in the change feed what a batch is about to change.
