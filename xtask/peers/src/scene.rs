@@ -22,11 +22,26 @@ pub enum Motion {
     Leap,
 }
 
+/// A place on a planet of radius 6,371 km around the origin, as in the comparison of indexes: a game at
+/// the origin itself would flatter those who write small numbers in few bytes.
+const TOWN: [i64; 3] = [3_185_500_000, 4_504_977_302, -3_185_500_000];
+
+/// Groups are 50 km apart.
+const APART: i64 = 50_000_000;
+
 /// Returns where entity `n` of all stands at first, in millimetres.
 #[must_use]
 pub const fn home(n: usize) -> [i64; 3] {
     let (group, e) = ((n / SEEN) as i64, (n % SEEN) as i64);
-    [group * 50_000_000 + e * 2_000 - 100_000, e * 37, -e * 11]
+    let [x, y, z] = TOWN;
+    let x = x + group * APART + e * 2_000 - 100_000;
+    [x, y + e * 37, z - e * 11]
+}
+
+/// Returns the group of whoever stands here.
+#[must_use]
+pub const fn group_at(at: [i64; 3]) -> i64 {
+    (at[0] - TOWN[0] + APART / 2).div_euclid(APART)
 }
 
 /// Returns by how much entity `n` moves along x and z in a tick.

@@ -16,7 +16,7 @@ use naia_shared::{Instant, Property, TestClock};
 use nebula_peers::clock::cpu;
 use parking_lot::Mutex;
 
-use nebula_peers::scene::{Motion, SEEN, TICK, home, stride};
+use nebula_peers::scene::{Motion, SEEN, TICK, group_at, home, stride};
 
 use super::{CLIENTS, Cost, ENTITIES, Game};
 
@@ -188,7 +188,7 @@ impl Game for Naia {
             let mut seen: Vec<[i64; 3]> =
                 rows.iter(world).map(|at| [*at.x, *at.y, *at.z]).collect();
             seen.sort_unstable();
-            let here = |at: &[i64; 3]| (at[0] + 25_000_000).div_euclid(50_000_000) == group;
+            let here = |at: &[i64; 3]| group_at(*at) == group;
             if seen.first().is_some_and(here) {
                 return seen;
             }
