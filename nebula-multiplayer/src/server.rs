@@ -365,7 +365,16 @@ impl Server {
         client: ClientId,
         area: Option<InterestArea>,
     ) -> Result<bool, MetersError> {
-        self.watcher.set_area(client, area)
+        if let Some(area) = area {
+            area.radius_mm()?;
+        }
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return Ok(false);
+        };
+        peer.area = area;
+        // Whoever has not joined yet is told of it then.
+        self.watcher.set_area(client, area)?;
+        Ok(true)
     }
 
     /// Changes how many wire bytes a second a client is sent at most, from now on; returns whether the

@@ -197,3 +197,22 @@ fn the_radius_of_the_server_changes_while_it_runs() {
         assert_eq!(seen(&mut pair).len(), count, "{radius}");
     }
 }
+
+#[test]
+fn a_radius_of_a_client_holds_before_it_has_joined_and_when_it_joins_anew() {
+    let mut pair = TestPair::new(&protocol());
+    let at = |meters: i128| WorldPosition::new(i128::MIN + meters * 1_000, 0, 0);
+    let player = pair.world.spawn((Replicate, at(0))).id();
+    pair.world.spawn((Replicate, at(300)));
+    pair.play(player);
+    let id = pair.client(0).id().expect("a link");
+    let near = InterestArea { radius: 200.0 };
+    assert_eq!(pair.server.set_area(id, Some(near)), Ok(true));
+    pair.run_ms(300);
+    assert_eq!(seen(&mut pair).len(), 1);
+    pair.crash(0, true);
+    pair.reconnect(0);
+    pair.run_ms(500);
+    assert!(pair.the_client().is_connected());
+    assert_eq!(seen(&mut pair).len(), 1, "joined anew");
+}

@@ -73,12 +73,15 @@ impl Server {
         let frame_bytes = self.settings.limits.frame_out_bytes;
         peer.session = Session::new(&self.settings.limits, &self.protocol, frame_bytes, self.now);
         peer.inputs = crate::session::InputWindow::default();
-        let player = peer.player;
+        let (player, area) = (peer.player, peer.area);
         self.replicator.remove_client(client);
         self.watcher.remove_client(&mut self.interest, client);
         self.replicator.add_client(client);
         self.watcher.add_client(&mut self.interest, client);
         self.watcher.set_player(client, player);
+        if let Err(error) = self.watcher.set_area(client, area) {
+            tracing::error!(%client, %error, "a radius that was valid is not");
+        }
     }
 
     /// Continues a client's session if its ticket is good and it holds what we think it holds.

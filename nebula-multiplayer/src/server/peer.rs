@@ -6,6 +6,7 @@ use bevy_ecs::entity::Entity;
 
 use super::Disconnect;
 use super::stall::Stall;
+use crate::interest::InterestArea;
 use crate::limits::Limits;
 use crate::message::{FrameBuffer, ServerFrame};
 use crate::protocol::Protocol;
@@ -41,6 +42,8 @@ pub(super) struct Peer {
     pub(super) stall: Stall,
     pub(super) inputs: InputWindow,
     pub(super) player: Option<Entity>,
+    /// How far it sees, if not as far as the others.
+    pub(super) area: Option<InterestArea>,
     /// Whether it may come back to its session.
     pub(super) resumable: bool,
     /// Whether a handshake was ever finished, so that there is a session to come back to.
@@ -75,6 +78,7 @@ impl Peer {
             stall: Stall::new(now),
             inputs: InputWindow::default(),
             player: None,
+            area: None,
             resumable,
             joined: false,
             ticket: None,
