@@ -20,6 +20,7 @@ mod erased;
 mod gate;
 mod history;
 mod ids;
+mod mark;
 mod plan;
 pub(crate) mod position;
 pub(crate) mod record;

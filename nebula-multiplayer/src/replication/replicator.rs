@@ -19,7 +19,7 @@ use super::scan::{Scan, Scanner, each_changed};
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::{Shared, Subscriber};
-use super::viewer::{News, Phase, Viewer};
+use super::viewer::{News, Viewer};
 use crate::interest::{Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
 
@@ -48,6 +48,8 @@ pub(crate) struct Replicator {
     pub(super) news: News,
     changed: Vec<Entity>,
     moved: Vec<(u32, WorldPosition)>,
+    /// Who sees them, while marks are made.
+    pub(super) told: Vec<Subscriber>,
     /// Rows looked at in the last tick.
     scanned: usize,
     /// The changes of ids that were taken in.
@@ -87,6 +89,7 @@ impl Replicator {
             news: News::default(),
             changed: Vec::new(),
             moved: Vec::new(),
+            told: Vec::new(),
             scanned: 0,
             ids_round: 0,
             rounds: 0,
@@ -376,12 +379,7 @@ impl Replicator {
                 moved.push((place, *at));
             }
         });
-        for (place, at) in moved.drain(..) {
-            let new = self.shared.store(place).position.is_none();
-            if self.shared.set_position(place, Some(at)) != 0 {
-                self.mark_all(place, 1, new);
-            }
-        }
+        self.mark_moved(&moved);
         self.moved = moved;
     }
 
@@ -406,18 +404,6 @@ impl Replicator {
             }
         }
         self.changed = changed;
-    }
-
-    fn mark_all(&mut self, place: u32, bits: u64, listed: bool) {
-        let tick = self.shared.tick;
-        for subscriber in &self.shared.store(place).subscribers {
-            if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
-                viewer.mark(subscriber.slot, bits, tick);
-                if listed && viewer.slots[table_index(subscriber.slot)].phase == Phase::Spawning {
-                    viewer.mark_notice(subscriber.slot, tick);
-                }
-            }
-        }
     }
 
     fn change_owner(&mut self, place: u32) {
