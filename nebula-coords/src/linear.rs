@@ -89,7 +89,7 @@ impl<I: Copy + Ord> LinearIndex<I> {
     /// let one_step = Region::ball_in(WorldPosition::ORIGIN, 1, Metric::Manhattan);
     /// assert!(index.query_iter(&one_step).eq(['b']));
     /// ```
-    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+    pub fn query_iter<'a>(&'a self, region: &Region) -> impl Iterator<Item = I> + use<'a, I> {
         let region = *region;
         self.points
             .iter()

@@ -199,7 +199,7 @@ impl<I: DenseId> SpatialIndex<I> {
         };
     }
 
-    /// Makes room in the lists for that many more points.
+    /// Makes room for the leaves of that many more points; what they hold is asked for as they fill.
     pub fn reserve(&mut self, additional: usize) {
         // A leaf is half full on average.
         self.leaves.reserve(additional / (LEAF_LIMIT as usize / 2));

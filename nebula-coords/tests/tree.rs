@@ -6,8 +6,9 @@
 )]
 mod common;
 
+use common::entity::Entity;
 use common::source::{Seeded, Source};
-use nebula_coords::{DenseId, LinearIndex, SpatialIndex, SpatialQuery};
+use nebula_coords::{LinearIndex, SpatialIndex, SpatialQuery};
 use nebula_math::WorldPosition;
 
 /// Returns points in a few crowds, some of them astride a sector edge or the middle of the universe.
@@ -109,19 +110,6 @@ fn a_batch_gives_the_same_tree_for_any_number_of_threads() {
         "large enough to be spread over threads"
     );
     assert!(one == run(2) && one == run(8));
-}
-
-/// An id with a generation, as an ECS hands them out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entity {
-    row: u32,
-    generation: u32,
-}
-
-impl DenseId for Entity {
-    fn dense_index(self) -> u32 {
-        self.row
-    }
 }
 
 #[test]

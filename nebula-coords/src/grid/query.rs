@@ -144,7 +144,7 @@ impl<I: Copy + Ord + Hash, S: BuildHasher + Clone> SpatialGrid<I, S> {
     /// let near = Region::ball(WorldPosition::ORIGIN, 1);
     /// assert!(grid.query_iter(&near).eq([1]));
     /// ```
-    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+    pub fn query_iter<'a>(&'a self, region: &Region) -> impl Iterator<Item = I> + use<'a, I, S> {
         let region = *region;
         let cells = region
             .bounds()

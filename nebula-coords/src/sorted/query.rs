@@ -95,7 +95,7 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// let near = Region::ball(WorldPosition::ORIGIN, 1);
     /// assert!(index.query_iter(&near).eq([1]));
     /// ```
-    pub fn query_iter(&self, region: &Region) -> impl Iterator<Item = I> {
+    pub fn query_iter<'a>(&'a self, region: &Region) -> impl Iterator<Item = I> + use<'a, I> {
         let region = *region;
         let runs = region.bounds().map(|bounds| self.runs(bounds));
         let runs = runs.into_iter().flatten();

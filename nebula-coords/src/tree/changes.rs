@@ -69,6 +69,8 @@ pub(super) struct ChangeLog<I> {
     epoch: u64,
     marks: VecDeque<Start>,
     ids: Vec<I>,
+    /// How many ids are remembered at most, by the size of the index at the last mark.
+    most_ids: usize,
     /// Changed cubes, and by how many bits a point may stray out of each.
     cubes: Vec<(Cube, u8)>,
     /// The id last named, and in which epoch.
@@ -76,9 +78,13 @@ pub(super) struct ChangeLog<I> {
 }
 
 impl<I: DenseId> Clone for ChangeLog<I> {
-    /// A copy goes its own way: marks of the original mean nothing to it.
+    /// A copy goes its own way: marks of the original mean nothing to it. Its epochs go on from there,
+    /// because its leaves remember in which they were reported.
     fn clone(&self) -> Self {
-        Self::new()
+        Self {
+            epoch: self.epoch,
+            ..Self::new()
+        }
     }
 }
 
@@ -97,6 +103,7 @@ impl<I: DenseId> ChangeLog<I> {
             epoch: 0,
             marks: VecDeque::new(),
             ids: Vec::new(),
+            most_ids: IDS,
             cubes: Vec::new(),
             named: Paged::new((0, None)),
         }
@@ -113,8 +120,8 @@ impl<I: DenseId> ChangeLog<I> {
             id: self.ids.len(),
             cube: self.cubes.len(),
         });
-        let ids = IDS + IDS_PER_POINT * points;
-        while self.marks.len() > MARKS || self.remembered_ids() > ids {
+        self.most_ids = IDS + IDS_PER_POINT * points;
+        while self.marks.len() > MARKS || self.remembered_ids() > self.most_ids {
             self.marks.pop_front();
         }
         self.forget_unreachable();
@@ -164,11 +171,12 @@ impl<I: DenseId> ChangeLog<I> {
         })
     }
 
-    /// Forgets everything; every mark set so far answers "everything" from now on.
+    /// Forgets everything and gives its memory back; every mark set so far answers "everything" from now
+    /// on.
     pub(super) fn forget(&mut self) {
         self.marks.clear();
-        self.ids.clear();
-        self.cubes.clear();
+        self.ids = Vec::new();
+        self.cubes = Vec::new();
     }
 
     #[inline]
@@ -184,7 +192,24 @@ impl<I: DenseId> ChangeLog<I> {
             if *named != (self.epoch, Some(id)) {
                 *named = (self.epoch, Some(id));
                 self.ids.push(id);
+                if self.remembered_ids() > self.most_ids {
+                    self.forget_oldest();
+                }
             }
+        }
+    }
+
+    /// Lets go of the oldest marks until the lists are short enough. If one epoch alone is too much, the
+    /// feed gives up, and even the youngest mark answers "everything".
+    #[cold]
+    fn forget_oldest(&mut self) {
+        while self.is_recording()
+            && (self.remembered_ids() > self.most_ids || self.remembered_cubes() > CUBES)
+        {
+            self.marks.pop_front();
+        }
+        if !self.is_recording() {
+            self.forget();
         }
     }
 
@@ -193,13 +218,8 @@ impl<I: DenseId> ChangeLog<I> {
         if self.is_recording() && leaf.reported != self.epoch {
             leaf.reported = self.epoch;
             self.cubes.push((leaf.cube, leaf.most_stray()));
-            // The oldest marks go first. If one epoch alone is too much, the feed gives up, and even
-            // the youngest mark answers "everything".
-            while self.is_recording() && self.remembered_cubes() > CUBES {
-                self.marks.pop_front();
-            }
-            if !self.is_recording() {
-                self.forget();
+            if self.remembered_cubes() > CUBES {
+                self.forget_oldest();
             }
         }
     }

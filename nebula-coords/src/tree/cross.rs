@@ -132,7 +132,12 @@ impl<I: DenseId> SpatialIndex<I> {
         crossing: impl Iterator<Item = usize> + Clone + 'a,
     ) -> impl Iterator<Item = (u32, &'a (I, WorldPosition))> + Clone + 'a {
         let numbered = crossing.map(|at| (number(at), &moves[at]));
-        numbered.filter(|(at, (id, _))| self.table.get(id.dense_index()).slot == *at)
+        // The whole spot: one who stays may have the same slot of a leaf.
+        let leaving = |at: u32| Spot {
+            leaf: u32::MAX,
+            slot: at,
+        };
+        numbered.filter(move |(at, (id, _))| self.table.get(id.dense_index()) == leaving(*at))
     }
 
     /// Adds points that are not in the tree.
@@ -157,7 +162,7 @@ impl<I: DenseId> SpatialIndex<I> {
             Link::Leaf(leaf) => self.push_all(leaf, &source, &group, &mut full),
             Link::Node(node) => self.sow_below(node, &source, group, &mut full),
         }
-        full.sort_unstable();
+        self.sort_by_place(&mut full);
         full.dedup();
         self.settle(&full);
     }

@@ -57,7 +57,6 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
             all.straying.extend(run.straying);
         }
         all.crossing.sort_unstable();
-        all.parting.sort_unstable();
         all.unknown = sorted.iter().map(|chunk| chunk.unknown).sum();
         all
     }

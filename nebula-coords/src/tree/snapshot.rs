@@ -114,6 +114,9 @@ impl<I: DenseId> SpatialIndex<I> {
                 let place = self.vacant_place(parent, slot, coarse)?;
                 let points: Vec<(I, Key)> =
                     points.iter().map(|(id, at)| (*id, key_of(at))).collect();
+                if points.is_empty() {
+                    return Err("an empty leaf".to_owned());
+                }
                 let cube = self.cube_of(place);
                 if let Some((id, _)) = points.iter().find(|(_, key)| cube.stray(key).is_none()) {
                     return Err(format!("{id:?} lies outside the leaf that lists it"));

@@ -69,7 +69,8 @@ impl<I: DenseId> SpatialIndex<I> {
         if self.mostly_cross(moves) {
             return self.move_by_building(moves);
         }
-        let seated = self.seat_all(moves);
+        let mut seated = self.seat_all(moves);
+        self.sort_by_place(&mut seated.parting);
         for leaf in &seated.straying {
             self.tell_stray(*leaf);
         }
@@ -116,6 +117,11 @@ impl<I: DenseId> SpatialIndex<I> {
         }
     }
 
+    /// Sorts leaves by where their cubes begin, whatever their numbers: those of a restored index differ.
+    pub(super) fn sort_by_place(&self, leaves: &mut [u32]) {
+        leaves.sort_unstable_by_key(|leaf| self.leaves.get(*leaf).cube.origin);
+    }
+
     fn cross_in_turn(&mut self, moves: &[(I, WorldPosition)], crossing: &[usize]) {
         for at in crossing {
             let (id, to) = moves[*at];
@@ -142,7 +148,6 @@ impl<I: DenseId> SpatialIndex<I> {
             let leaf = self.leaves.get_mut(spot.leaf);
             seated.note(leaf.try_move(spot.slot as usize, key_of(to)), at, spot.leaf);
         }
-        seated.parting.sort_unstable();
         seated
     }
 

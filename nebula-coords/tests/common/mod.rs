@@ -6,6 +6,7 @@
 
 pub(crate) mod adapters;
 pub(crate) mod coords;
+pub(crate) mod entity;
 pub(crate) mod fuzz;
 pub(crate) mod grids;
 pub(crate) mod index;
