@@ -7,6 +7,7 @@ mod quic_common;
 use core::time::Duration;
 use std::net::UdpSocket;
 
+use bevy_ecs::world::World;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::auth::{ConnectToken, OpenLogin, TokenKey, TokenLogin};
 use nebula_multiplayer::input::MoveIntent;
@@ -440,4 +441,28 @@ fn a_kicked_client_learns_why() {
     });
     let told = format!("{:?} {}", guest.events, guest.error());
     assert!(told.contains("no cheating"), "{told}");
+}
+
+#[test]
+fn ticks_that_a_slow_game_leaves_out_are_counted() {
+    let fast = ServerSettings {
+        tick_rate: 50,
+        ..ServerSettings::default()
+    };
+    let server = Server::new(protocol(), fast).unwrap();
+    let settings = QuicSettings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        ..QuicSettings::default()
+    };
+    let net = quic::serve(&server, &settings, OpenLogin).unwrap();
+    let stop = Stop::default();
+    let report = quic::run(net, server, World::new(), &stop, |turn| {
+        // Each is late by half a period, so every other one is lost.
+        std::thread::sleep(Duration::from_millis(30));
+        if turn.tick >= 19 {
+            stop.stop();
+        }
+    });
+    assert_eq!(report.ticks, 20);
+    assert!(report.overruns >= 8, "{} left out", report.overruns);
 }

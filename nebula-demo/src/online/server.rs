@@ -127,6 +127,10 @@ impl Game {
                             meter: Meter::default(),
                         }
                     });
+                    if !resumed {
+                        // A client that joins anew holds no key down.
+                        player.walk = Walk::default();
+                    }
                     turn.server.set_player(client, Some(player.entity));
                     let how = if resumed { "is back" } else { "came" };
                     let (name, players) = (player_name(client.get()), self.players.len());

@@ -10,9 +10,9 @@ use crate::truth::Agreement;
 const HOSTILE_PERCENT: f64 = 5.0;
 
 /// How much more heap may be in use once all have left, in percent. In a small world what QUIC and
-/// the tables of the process keep is more than that, so a megabyte is always allowed.
+/// the tables of the process keep is more than that, so half a megabyte is always allowed.
 const HEAP_PERCENT: f64 = 2.0;
-const HEAP_BYTES: u64 = 1_000_000;
+const HEAP_BYTES: u64 = 500_000;
 
 /// One tick in so many may not be over when the next one is due.
 const OVERRUN_SHARE: f64 = 100.0;

@@ -446,24 +446,49 @@ fn printable(bytes: &[u8]) -> String {
     crate::wire::printable(&String::from_utf8_lossy(bytes), crate::limits::MAX_REASON)
 }
 
+/// Returns whether a server that closed a link with a code may let the same client in later: it ends,
+/// is full, was or thought the client too slow or silent, or had a failure of its own.
+fn may_try_again(code: u64) -> bool {
+    let passing = [
+        Disconnect::HelloTimeout,
+        Disconnect::Idle,
+        Disconnect::NeverAcks,
+        Disconnect::FrameTimeout,
+        Disconnect::LinkLost,
+        Disconnect::Expired,
+        Disconnect::Stalled,
+    ];
+    let ours = [
+        close_code::SHUTDOWN,
+        close_code::FULL,
+        close_code::ADDRESS,
+        close_code::HANDSHAKE,
+        close_code::SLOW,
+        close_code::INTERNAL,
+    ];
+    let mut codes = passing.iter().map(Disconnect::code).chain(ours);
+    codes.any(|known| u64::from(known) == code)
+}
+
 impl LinkError {
     /// Returns whether trying again with the same settings is pointless.
     ///
     /// ```
-    /// use nebula_multiplayer::transport::quic::LinkError;
+    /// use nebula_multiplayer::transport::quic::{LinkError, close_code};
     ///
     /// let refused = LinkError::Certificate("expired".into());
     /// assert!(LinkError::is_final(&refused));
     /// assert!(!LinkError::is_final(&LinkError::TimedOut));
+    ///
+    /// let closed = |code: u32| LinkError::Closed { code: code.into(), reason: String::new() };
+    /// assert!(closed(close_code::LOGIN).is_final());
+    /// assert!(!closed(close_code::INTERNAL).is_final(), "the server's own trouble passes");
     /// ```
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
             Self::Refused | Self::TimedOut | Self::Other(_) => false,
-            Self::Closed { code, .. } => {
-                let again = [close_code::SHUTDOWN, close_code::FULL, close_code::SLOW];
-                !again.iter().any(|c| u64::from(*c) == *code)
-            }
+            Self::Closed { code, .. } => !may_try_again(*code),
             _ => true,
         }
     }
