@@ -294,6 +294,12 @@ impl Client {
         })
     }
 
+    /// Returns whether the session waits for another link.
+    #[cfg(feature = "quic")]
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.state, State::Lost)
+    }
+
     fn end_if_overdue(&mut self) {
         let limits = &self.settings.limits;
         let since = |start: Duration| self.now.saturating_sub(start);

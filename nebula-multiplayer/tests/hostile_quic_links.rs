@@ -7,6 +7,7 @@ mod quic_hostile;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::net::UdpSocket;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bevy_ecs::prelude::*;
@@ -14,7 +15,9 @@ use nebula_math::WorldPosition;
 use nebula_multiplayer::auth::{Login, LoginFuture, OpenLogin, TokenError, TokenLogin};
 use nebula_multiplayer::input::MoveIntent;
 use nebula_multiplayer::transport::quic::{self, QuicSettings};
-use nebula_multiplayer::{ClientId, Identity, Server, ServerSettings};
+use nebula_multiplayer::{
+    Client, ClientId, ClientSettings, Identity, Protocol, Server, ServerSettings,
+};
 use quinn::VarInt;
 
 use quic_common::{Chat, Guest, Host, Options, SPEED_MM_S, join, pass, protocol, until};
@@ -91,6 +94,35 @@ fn hostile_37_a_client_that_reads_nothing_over_a_socket() {
         "a step took {:?}",
         host.longest
     );
+    witness.notices_nothing(&mut host);
+}
+
+#[test]
+fn hostile_37_a_client_that_takes_no_last_words_loses_its_place() {
+    let mut host = Host::new();
+    let mut witness = Witness::new(&mut host);
+    let mut raw = Raw::new(&host);
+    // It gives the server's stream no room at all, and stays awake.
+    let mut transport = quinn::TransportConfig::default();
+    transport
+        .stream_receive_window(0_u32.into())
+        .keep_alive_interval(Some(Duration::from_millis(200)));
+    raw.config.transport_config(Arc::new(transport));
+    let mut first = credentials(&OpenLogin::account(2));
+    let mut stranger =
+        Client::new(Protocol::new("another game", 9), ClientSettings::default()).unwrap();
+    stranger.connect(Duration::ZERO);
+    assert!(stranger.transmit_stream(4_096, &mut first));
+    let (connection, _send, _recv) = raw.say(&first);
+    witness.until(&mut host, "it is there", |host| {
+        host.net.connections().0 == 2
+    });
+    let start = Instant::now();
+    witness.until(&mut host, "its place is free", |host| {
+        host.net.connections().0 == 1
+    });
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(connection.close_reason().is_some());
     witness.notices_nothing(&mut host);
 }
 

@@ -466,3 +466,23 @@ fn ticks_that_a_slow_game_leaves_out_are_counted() {
     assert_eq!(report.ticks, 20);
     assert!(report.overruns >= 8, "{} left out", report.overruns);
 }
+
+#[test]
+fn a_session_that_hears_nothing_over_a_link_that_stands_takes_another() {
+    let mut host = Host::new();
+    let mut guest = Guest::new(&host, 1);
+    join(&mut host, &mut [&mut guest]);
+    // The server's game stands still; its sockets do not, so QUIC sees nothing wrong.
+    let idle = ClientSettings::default().limits.idle_timeout;
+    let overdue = guest.link.now() + idle;
+    guest.client.tick(&mut guest.mirror, overdue);
+    guest.link.pump(&mut guest.client, overdue);
+    assert!(matches!(
+        guest.link.state(),
+        LinkState::Down(LinkError::TimedOut)
+    ));
+    guest.link.reconnect();
+    until(&mut host, &mut [&mut guest], "it is back", |_, guests| {
+        guests[0].healths() == [100] && !guests[0].is_down()
+    });
+}

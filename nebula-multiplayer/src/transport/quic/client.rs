@@ -225,6 +225,11 @@ impl QuicClient {
         let State::Up(link) = &mut self.state else {
             return;
         };
+        if client.is_lost() {
+            // The session heard nothing for too long over a link that stands: another one may do.
+            self.go_down(LinkError::TimedOut);
+            return;
+        }
         for _ in 0..self.settings.limits.inbound_queue {
             let result = match link.receive() {
                 Received::Some(Inbound::Datagram(bytes)) => client.receive(&bytes, now),

@@ -238,6 +238,7 @@ impl Carrier {
             Arc::clone(&counters),
         );
         tasks.spawn(datagrams.instrument(span.clone()));
+        tasks.spawn(part(inbound.clone(), linger).instrument(span.clone()));
         let rates = Rates { flood, start };
         let stream = read_stream(connection.clone(), recv, inbound, rates, linger);
         tasks.spawn(stream.instrument(span.clone()));
@@ -274,6 +275,14 @@ impl Carrier {
             connection.close(VarInt::from_u32(code), text.as_bytes());
         }
     }
+}
+
+/// Waits until the game lets go of the link, and then as long as its last words may take: a peer that
+/// takes none of them does not keep its place.
+async fn part(inbound: mpsc::Sender<Inbound>, linger: Duration) -> End {
+    inbound.closed().await;
+    tokio::time::sleep(linger).await;
+    End::Over
 }
 
 /// Panics when a test says so: as a bug in any of a link's tasks would.
