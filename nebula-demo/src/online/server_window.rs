@@ -69,8 +69,8 @@ impl<'a> ServerWindow<'a> {
         if self.view.players.is_empty() {
             ui.label("Nobody is here. In another terminal:");
             ui.monospace(format!(
-                "nebula-demo client \\\n  --connect {}",
-                self.view.address
+                "cargo run --release -p nebula-demo -- \\\n  client --connect {}",
+                from_here(&self.view.address)
             ));
             return;
         }
@@ -216,4 +216,32 @@ pub(super) fn buttons(ui: &mut Ui, keys: &mut Keys) {
         keys.reset |= ui.button("Reset view (R)").clicked();
         keys.quit |= ui.button("Quit (Q)").clicked();
     });
+}
+
+/// Returns where a client on this machine finds a server: one that listens everywhere is no place to go.
+fn from_here(address: &str) -> String {
+    let everywhere = address
+        .strip_prefix("0.0.0.0:")
+        .map(|port| ("127.0.0.1", port));
+    let everywhere = everywhere.or(address.strip_prefix("[::]:").map(|port| ("[::1]", port)));
+    everywhere.map_or_else(
+        || address.to_owned(),
+        |(here, port)| format!("{here}:{port}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_found_here() {
+        for (listens, found) in [
+            ("0.0.0.0:1", "127.0.0.1:1"),
+            ("[::]:2", "[::1]:2"),
+            ("192.0.2.7:3", "192.0.2.7:3"),
+        ] {
+            assert_eq!(from_here(listens), found);
+        }
+    }
 }
