@@ -31,8 +31,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 self.take_out(spot);
             }
             // Until its new leaf is known, the table says which entry of an id counts.
-            let (leaf, slot) = (u32::MAX, number(*at));
-            self.table.set(index, Spot { leaf, slot });
+            self.table.set(index, Spot::leaving(number(*at)));
         }
         for leaf in &left {
             let leaf = self.leaves.get_mut(*leaf);
@@ -86,10 +85,7 @@ impl<I: DenseId> SpatialIndex<I> {
     fn mark_leaving(&mut self, id: I, at: usize) -> bool {
         let entry = self.table.entry(id.dense_index());
         let is_first = entry.leaf != u32::MAX;
-        *entry = Spot {
-            leaf: u32::MAX,
-            slot: number(at),
-        };
+        *entry = Spot::leaving(number(at));
         is_first
     }
 
@@ -133,11 +129,7 @@ impl<I: DenseId> SpatialIndex<I> {
     ) -> impl Iterator<Item = (u32, &'a (I, WorldPosition))> + Clone + 'a {
         let numbered = crossing.map(|at| (number(at), &moves[at]));
         // The whole spot: one who stays may have the same slot of a leaf.
-        let leaving = |at: u32| Spot {
-            leaf: u32::MAX,
-            slot: at,
-        };
-        numbered.filter(move |(at, (id, _))| self.table.get(id.dense_index()) == leaving(*at))
+        numbered.filter(|(at, (id, _))| self.table.get(id.dense_index()) == Spot::leaving(*at))
     }
 
     /// Adds points that are not in the tree.

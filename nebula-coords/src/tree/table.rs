@@ -12,6 +12,14 @@ impl Spot {
         leaf: u32::MAX,
         slot: u32::MAX,
     };
+
+    /// Stands for an id between leaves: which entry of a batch says where it goes.
+    pub(super) const fn leaving(entry: u32) -> Self {
+        Self {
+            leaf: u32::MAX,
+            slot: entry,
+        }
+    }
 }
 
 pub(super) const PAGE_BITS: u32 = 12;
