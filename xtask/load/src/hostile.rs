@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use bevy_ecs::world::World;
 use nebula_multiplayer::transport::quic::{self, QuicClient};
 use nebula_multiplayer::{Client, ClientSettings};
@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::game::{FIRST_HOSTILE, Random, protocol, token};
 use crate::line::{Line, Order, orders, say};
-use crate::swarm::Way;
+use crate::swarm::{Way, one_thread};
 
 /// The kinds of harm; each hostile client has the next one.
 const KINDS: [Kind; 7] = [
@@ -59,11 +59,7 @@ struct Villain {
 /// Runs `count` hostile clients until told to quit.
 pub(crate) fn hostile(way: &Way, count: usize) -> Result<()> {
     let orders = orders();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .context("no threads")?;
+    let runtime = one_thread()?;
     let stop = Arc::new(AtomicBool::new(false));
     let config = quic::client_config(&protocol(), &way.settings(Vec::new()))?;
     let mut tasks = Vec::new();

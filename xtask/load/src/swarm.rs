@@ -64,14 +64,19 @@ struct Hive {
     delays: Vec<f64>,
 }
 
-/// Runs `clients` until told to leave.
-pub(crate) fn swarm(way: Way, clients: usize, entities: usize) -> Result<()> {
-    let orders = orders();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+/// Makes a runtime that keeps to one thread, so that a process fits on its core.
+pub(crate) fn one_thread() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
-        .context("no threads")?;
+        .context("no threads")
+}
+
+/// Runs `clients` until told to leave.
+pub(crate) fn swarm(way: Way, clients: usize, entities: usize) -> Result<()> {
+    let orders = orders();
+    let runtime = one_thread()?;
     let mut hive = Hive {
         way,
         runtime,
