@@ -1,47 +1,18 @@
-//! Text from a client that should not be shown: rows 14 and 43 of the hostile input table.
+//! Text from a client that should not be shown: rows 14 and 43 of the hostile input table. A healthy
+//! client beside it notices nothing.
 
 mod common;
 
 use core::time::Duration;
 
 use common::Pair;
-use nebula_multiplayer::Disconnect;
+use common::bytes::{Random, frame};
 use nebula_multiplayer::message::{ClientFrame, Hello};
 use nebula_multiplayer::wire::{DecodeError, printable};
 
-/// Returns the bytes of a frame.
-fn frame(frame: &ClientFrame<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    frame.encode(&mut bytes);
-    bytes
-}
-
-/// The connection is dropped for bad bytes, nothing stays of it, and others do not notice.
-#[track_caller]
-fn assert_dropped(pair: &mut Pair, result: Result<(), Disconnect>) -> DecodeError {
-    let Err(Disconnect::Bad(error)) = result else {
-        panic!("{result:?}");
-    };
-    assert_eq!(pair.server.held(), 0, "nothing is kept");
-    assert_eq!(pair.datagram(&[0, 0, 0]), Err(Disconnect::Unknown));
-    error
-}
-
-/// A small generator, so that a failing round is found again by its number.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-}
-
 #[test]
 fn hostile_14_names_that_are_not_plain_text() {
+    let mut pair = Pair::watched();
     let long = "x".repeat(65);
     let huge = "x".repeat(4_000);
     let names = [
@@ -63,9 +34,9 @@ fn hostile_14_names_that_are_not_plain_text() {
             parts: Vec::new(),
             resume: None,
         };
-        let mut pair = Pair::new();
+        pair.another();
         let result = pair.stream(&frame(&ClientFrame::Hello(hello)));
-        let error = assert_dropped(&mut pair, result);
+        let error = pair.assert_dropped(result);
         assert!(
             matches!(
                 error,
@@ -75,12 +46,12 @@ fn hostile_14_names_that_are_not_plain_text() {
         );
     }
     // Not UTF-8.
-    let mut hello = Pair::hello();
+    let mut hello = pair.hello_bytes();
     hello[12] = 0xFF;
-    let mut pair = Pair::new();
+    pair.another();
     let result = pair.stream(&hello);
     assert_eq!(
-        assert_dropped(&mut pair, result),
+        pair.assert_dropped(result),
         DecodeError::BadText {
             what: "a protocol name"
         }
@@ -95,28 +66,32 @@ fn hostile_14_names_that_are_not_plain_text() {
         parts: Vec::new(),
         resume: None,
     };
-    let mut pair = Pair::new();
+    pair.another();
     pair.stream(&frame(&ClientFrame::Hello(hello))).unwrap();
     assert!(!pair.server.is_connected(pair.id));
+    pair.witness_notices_nothing();
 }
 
 #[test]
 fn hostile_43_nothing_a_client_sends_forges_a_line_in_a_log() {
+    let mut pair = Pair::watched();
+    let whole = pair.hello_bytes();
     let mut random = Random(43);
     let mut seen = 0;
     for _ in 0..2_000 {
-        let mut hello = Pair::hello();
+        let mut hello = whole.clone();
         // Disturb the name and what follows it.
         for _ in 0..3 {
             let at = 11 + usize::try_from(random.next() % 10).unwrap();
             hello[at] = u8::try_from(random.next() % 256).unwrap();
         }
-        let mut pair = Pair::new();
+        pair.another();
+        pair.server.events().count();
         let text = match pair.stream(&hello) {
             Err(error) => error.to_string(),
             Ok(()) => {
-                pair.server
-                    .tick(&mut pair.world, pair.now + Duration::from_secs(2));
+                pair.now += Duration::from_secs(2);
+                pair.tick();
                 format!("{:?}", pair.server.events().collect::<Vec<_>>())
             }
         };
@@ -131,4 +106,5 @@ fn hostile_43_nothing_a_client_sends_forges_a_line_in_a_log() {
         printable(&"\n".repeat(70_000), 256).len(),
         2 * 256 + "…".len()
     );
+    pair.witness_notices_nothing();
 }
