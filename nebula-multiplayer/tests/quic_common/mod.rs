@@ -82,6 +82,34 @@ impl Host {
     }
 
     pub(crate) fn with(options: Options, login: impl Login) -> Self {
+        Self::made(options, |server, settings| {
+            quic::serve(server, settings, login)
+        })
+    }
+
+    /// On a runtime of the test's own, whose tasks it can count.
+    #[cfg(feature = "testing")]
+    pub(crate) fn on(handle: &tokio::runtime::Handle, options: Options) -> Self {
+        let listen = options.listen;
+        let make = |config| {
+            let socket = std::net::UdpSocket::bind(listen)?;
+            let runtime = std::sync::Arc::new(quinn::TokioRuntime);
+            quinn::Endpoint::new(
+                quinn::EndpointConfig::default(),
+                Some(config),
+                socket,
+                runtime,
+            )
+        };
+        Self::made(options, |server, settings| {
+            quic::serve_over(handle, server, settings, OpenLogin, make)
+        })
+    }
+
+    fn made(
+        options: Options,
+        serve: impl FnOnce(&Server, &QuicSettings) -> Result<QuicServer, quic::ServeError>,
+    ) -> Self {
         let settings = ServerSettings {
             limits: options.limits,
             ..ServerSettings::default()
@@ -92,7 +120,7 @@ impl Host {
             limits: options.transport,
             ..QuicSettings::default()
         };
-        let net = quic::serve(&server, &settings, login).unwrap();
+        let net = serve(&server, &settings).unwrap();
         Self {
             server,
             net,

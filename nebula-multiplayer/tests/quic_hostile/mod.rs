@@ -12,7 +12,7 @@ use bevy_ecs::prelude::*;
 use nebula_multiplayer::ClientEvent;
 use nebula_multiplayer::auth::{ConnectToken, OpenLogin, TokenKey, TokenLogin};
 use nebula_multiplayer::limits::{Limits, TransportLimits};
-use nebula_multiplayer::transport::quic;
+use nebula_multiplayer::transport::quic::{self, QuicClientSettings};
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig};
 use tokio::runtime::Runtime;
 
@@ -88,12 +88,15 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn new(host: &Host) -> Self {
+        Self::with(&settings(host, Vec::new()))
+    }
+
+    pub(crate) fn with(settings: &QuicClientSettings) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        let settings = settings(host, Vec::new());
         let endpoint = {
             let _entered = runtime.enter();
             endpoint("127.0.0.2:0")
@@ -101,7 +104,7 @@ impl Raw {
         Self {
             runtime,
             endpoint,
-            config: quic::client_config(&protocol(), &settings).unwrap(),
+            config: quic::client_config(&protocol(), settings).unwrap(),
             server: settings.server,
         }
     }
