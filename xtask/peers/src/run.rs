@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::clock::Share;
 use crate::flags::Flags;
@@ -11,6 +11,8 @@ use crate::report::{Case, Report, json, table};
 
 /// Runs a comparison: reads the command line, lets `measure` hand over cases, which are printed as
 /// they come, and judges them. `measure` may leave out what [`Flags::wants`] does not ask for.
+///
+/// All of it is one thread: CPU time must not pay for a second one's waiting.
 pub fn run(
     bench: &str,
     workloads: &[&str],
@@ -37,6 +39,10 @@ fn judge(
     flags: &Flags,
     measure: impl FnOnce(&Flags, &mut dyn FnMut(Case)) -> Result<()>,
 ) -> Result<ExitCode> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build_global()
+        .context("could not start a thread")?;
     let share = Share::start();
     let mut report = Report {
         bench: bench.to_owned(),
