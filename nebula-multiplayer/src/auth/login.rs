@@ -168,6 +168,7 @@ impl TokenLogin {
         if !token.servers.iter().any(|at| self.addresses.contains(at)) {
             return Err(TokenError::OtherServer);
         }
+        token.check_account()?;
         // A panic elsewhere leaves the table whole: each change to it is a single step.
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.note(id, token.expires_ms, now_ms)?;
@@ -183,5 +184,67 @@ impl Login for TokenLogin {
         Box::pin(core::future::ready(
             account.map(Identity::Account).map_err(Into::into),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(client: u64, expires_ms: u64) -> ConnectToken {
+        let servers = vec!["192.0.2.1:4433".parse().unwrap()];
+        ConnectToken {
+            client,
+            expires_ms,
+            servers,
+        }
+    }
+
+    fn login(key: &TokenKey) -> TokenLogin {
+        TokenLogin::new(key.clone(), 3, token(0, 0).servers)
+    }
+
+    #[test]
+    fn a_token_of_an_account_that_no_server_takes_is_not_marked_as_used() {
+        let key = TokenKey::from_bytes([7; 32]);
+        let login = login(&key);
+        for account in [1 << 63, u64::MAX] {
+            let token = token(account, 20_000);
+            let refused = Err(TokenError::Account(account));
+            assert_eq!(token.seal(&key, 3), Err(TokenError::Account(account)));
+            // A login service of another make seals it all the same.
+            let sealed = token.sealed(&key, 3).unwrap();
+            assert_eq!(login.check_at(&sealed, 10_000), refused);
+            assert_eq!(login.check_at(&sealed, 10_001), refused, "still not used");
+        }
+        assert!(login.used.lock().unwrap().is_empty());
+        let last = token((1 << 63) - 1, 20_000).seal(&key, 3).unwrap();
+        assert_eq!(login.check_at(&last, 10_000), Ok((1 << 63) - 1));
+    }
+
+    #[test]
+    fn a_used_token_does_not_come_back_when_the_clock_jumps_forth_and_back() {
+        let key = TokenKey::from_bytes([7; 32]);
+        let login = login(&key);
+        let (now, hour) = (10_000_000, 3_600_000);
+        let used = token(1, now + 20_000).seal(&key, 3).unwrap();
+        assert_eq!(login.check_at(&used, now), Ok(1));
+        // The clock is an hour ahead for a moment, in which somebody else comes: the token is
+        // forgotten, being over.
+        let ahead = token(2, now + hour + 20_000).seal(&key, 3).unwrap();
+        assert_eq!(login.check_at(&ahead, now + hour), Ok(2));
+        // Then it is right again.
+        assert_eq!(
+            login.check_at(&used, now + 1_000),
+            Err(TokenError::Expired),
+            "it was used"
+        );
+        assert_eq!(
+            login.check_at(&ahead, now + hour + 1_000),
+            Err(TokenError::Used)
+        );
+        // One that is sealed now gets in: a wrong clock for a moment locks nobody out for an hour.
+        let fresh = token(3, now + 21_000).seal(&key, 3).unwrap();
+        assert_eq!(login.check_at(&fresh, now + 1_000), Ok(3));
     }
 }

@@ -8,6 +8,7 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use thiserror::Error;
 
 use super::TokenKey;
+use crate::server::Identity;
 use crate::wire::Reader;
 
 /// How long a token is good for at most.
@@ -56,11 +57,18 @@ impl ConnectToken {
     /// Returns the bytes that a client shows to a server of `protocol`, a number that both agree on.
     ///
     /// # Errors
-    /// [`TokenError`] if it names no server or too many, or if the system has no randomness.
+    /// [`TokenError`] if it names no server or too many, if the account's number is too large, or if
+    /// the system has no randomness.
     pub fn seal(&self, key: &TokenKey, protocol: u64) -> Result<Vec<u8>, TokenError> {
         if self.servers.is_empty() || self.servers.len() > MAX_SERVERS {
             return Err(TokenError::Servers(self.servers.len()));
         }
+        self.check_account()?;
+        self.sealed(key, protocol)
+    }
+
+    /// Seals whatever it says.
+    pub(super) fn sealed(&self, key: &TokenKey, protocol: u64) -> Result<Vec<u8>, TokenError> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| TokenError::NoRandomness)?;
         let mut plain = Vec::with_capacity(MAX_TOKEN);
@@ -127,6 +135,15 @@ impl ConnectToken {
         Ok((token, nonce))
     }
 
+    /// Refuses an account that no server takes.
+    pub(super) const fn check_account(&self) -> Result<(), TokenError> {
+        if self.client < Identity::FIRST_ANONYMOUS {
+            Ok(())
+        } else {
+            Err(TokenError::Account(self.client))
+        }
+    }
+
     fn read(reader: &mut Reader<'_>) -> Result<Self, crate::wire::DecodeError> {
         let (client, expires_ms) = (reader.u64()?, reader.u64()?);
         let count = reader.length("the list of servers", MAX_SERVERS)?;
@@ -184,6 +201,9 @@ pub enum TokenError {
     /// No more tokens can be remembered.
     #[error("too many tokens were used within {} s", MAX_TOKEN_LIFE.as_secs())]
     TooMany,
+    /// The account's number is reserved.
+    #[error("account {0} is out of range; give a number below 2^63")]
+    Account(u64),
     /// A token names one to eight servers.
     #[error("a token names 1 to {MAX_SERVERS} servers, not {0}")]
     Servers(usize),

@@ -26,7 +26,7 @@ pub enum Identity {
 
 impl Identity {
     /// The first number of clients without an account.
-    pub(super) const FIRST_ANONYMOUS: u64 = 1 << 63;
+    pub(crate) const FIRST_ANONYMOUS: u64 = 1 << 63;
 }
 
 /// What a server is told at its start.
