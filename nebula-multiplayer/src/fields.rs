@@ -38,7 +38,10 @@ plain!(
 #[cfg(feature = "quic")]
 plain!(
     core::net::SocketAddr,
-    crate::transport::quic::CertificateSource
+    crate::transport::quic::CertificateSource,
+    crate::transport::quic::Trust,
+    String,
+    Vec<u8>,
 );
 
 /// A whole number of milliseconds.
@@ -63,9 +66,13 @@ pub(crate) fn read<'de, A: MapAccess<'de>, T: Field>(
     T::read(map).map_err(|error| A::Error::custom(format_args!("{name}: {error}")))
 }
 
-/// Implements `Deserialize` for a struct that has defaults, from these of its fields.
+/// Implements `Deserialize` for a struct that has defaults, from these of its fields. Those in
+/// brackets have no default, so that they must be there; the value to begin with then follows.
 macro_rules! from_fields {
     ($type:ident { $($field:ident),* $(,)? }) => {
+        $crate::fields::from_fields!($type { $($field),* } [] <$type>::default());
+    };
+    ($type:ident { $($field:ident),* $(,)? } [$($needed:ident),*] $start:expr) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 struct Fields;
@@ -81,7 +88,8 @@ macro_rules! from_fields {
                         self,
                         mut map: A,
                     ) -> Result<$type, A::Error> {
-                        let mut value = <$type>::default();
+                        let mut value = $start;
+                        $(let mut $needed = false;)*
                         while let Some(name) = map.next_key::<String>()? {
                             match name.as_str() {
                                 $(stringify!($field) => {
@@ -91,7 +99,11 @@ macro_rules! from_fields {
                                     return Err(serde::de::Error::unknown_field(other, NAMES));
                                 }
                             }
+                            $($needed |= name == stringify!($needed);)*
                         }
+                        $(if !$needed {
+                            return Err(serde::de::Error::missing_field(stringify!($needed)));
+                        })*
                         Ok(value)
                     }
                 }

@@ -3,6 +3,7 @@
 //! A server or client takes [`Limits`] once, checks them, and never grows past them. Times are
 //! virtual: the `now` that callers hand in.
 
+mod log;
 mod transport;
 
 use core::time::Duration;
@@ -12,6 +13,8 @@ use thiserror::Error;
 
 use crate::fields::{from_fields, millis};
 
+pub use log::LogCap;
+pub(crate) use log::capped;
 pub use transport::TransportLimits;
 
 /// Magic at the head of a hello: a peer that is not ours is recognised by its first bytes.
@@ -81,8 +84,8 @@ pub struct Limits {
     pub unordered_in_flight: usize,
     /// Bytes of ordered messages to one peer that it has not confirmed yet.
     pub stream_queue_bytes: usize,
-    /// Received messages that wait to be taken, per client; the oldest of its kind is dropped
-    /// and counted when there are more.
+    /// Received messages that wait to be taken, per client. What comes while there are so many is
+    /// dropped and counted.
     pub inbox_messages: usize,
     /// Packets remembered until they are acknowledged or given up.
     pub history_packets: usize,
@@ -128,12 +131,16 @@ pub struct Limits {
     /// From a kick to the end of the link, so that the reason can be read.
     #[serde(serialize_with = "millis")]
     pub farewell: Duration,
-    /// Between two datagrams when there is nothing to say.
+    /// Between two datagrams when there is nothing to say; less than `idle_timeout`.
     #[serde(serialize_with = "millis")]
     pub keep_alive: Duration,
     /// Between two view hashes.
     #[serde(serialize_with = "millis")]
     pub view_hash_every: Duration,
+
+    /// Lines a second that are logged of each kind of thing a client can cause, and twice as many at
+    /// once. The rest is counted ([`LogCap`]).
+    pub log_lines_per_second: u32,
 }
 
 from_fields!(Limits {
@@ -163,6 +170,7 @@ from_fields!(Limits {
     farewell,
     keep_alive,
     view_hash_every,
+    log_lines_per_second,
 });
 
 impl Default for Limits {
@@ -194,6 +202,7 @@ impl Default for Limits {
             farewell: Duration::from_secs(1),
             keep_alive: Duration::from_secs(1),
             view_hash_every: Duration::from_secs(1),
+            log_lines_per_second: 10,
         }
     }
 }
@@ -269,6 +278,7 @@ impl Limits {
                 1 << 30,
             ),
             ("datagram_overhead", self.datagram_overhead, 0, 1_024),
+            ("log_lines_per_second", self.log_lines_per_second, 1, 10_000),
         ];
         for (name, value, min, max) in rates {
             check(name, value.into(), min, max)?;
@@ -285,18 +295,15 @@ impl Limits {
             ("stall_drop", self.stall_drop, 100),
             ("resume_window", self.resume_window, 0),
             ("farewell", self.farewell, 0),
-            ("keep_alive", self.keep_alive, 10),
             ("view_hash_every", self.view_hash_every, 100),
         ];
+        let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         for (name, value, min) in times {
-            check(
-                name,
-                value.as_millis().try_into().unwrap_or(u64::MAX),
-                min,
-                86_400_000,
-            )?;
+            check(name, whole(value), min, 86_400_000)?;
         }
-        Ok(())
+        // Whoever speaks more seldom than that is taken for dead.
+        let most = whole(self.idle_timeout).saturating_sub(1);
+        check("keep_alive", whole(self.keep_alive), 10, most)
     }
 }
 
@@ -391,6 +398,14 @@ mod tests {
             },
             Limits {
                 idle_timeout: Duration::MAX,
+                ..base.clone()
+            },
+            Limits {
+                keep_alive: base.idle_timeout,
+                ..base.clone()
+            },
+            Limits {
+                log_lines_per_second: 0,
                 ..base.clone()
             },
             Limits {

@@ -13,6 +13,7 @@
 )]
 
 mod disconnect;
+mod ended;
 mod handshake;
 pub(crate) mod messages;
 mod peer;
@@ -36,18 +37,16 @@ use nebula_math::MetersError;
 use crate::interest::{
     Explanation, Interest, InterestArea, InterestConfig, InterestIssue, SpatialInterestSystem,
 };
+use crate::limits::{LogCap, capped};
 use crate::message::Inbox;
 use crate::protocol::Protocol;
 use crate::replication::{ReplicationStats, Replicator};
 use crate::session::{InputVerdict, Outcome};
-use crate::stats::ClientStats;
+use crate::stats::{ClientStats, ServerTotals, bump};
 use crate::{ClientId, NetworkId, Tick};
 
 use peer::{Link, Peer};
 use ticket::Tickets;
-
-/// Events kept while nobody takes them; beyond it the oldest go.
-const MAX_EVENTS: usize = 16_384;
 
 /// Something that happened to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +113,9 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     /// Clients that are gone, for whoever owns their links.
     ended: VecDeque<(ClientId, Disconnect)>,
+    /// What was counted, without that of clients which are still here.
+    totals: ServerTotals,
+    log: LogCap,
     next_anonymous: u64,
     tick: Tick,
     now: Duration,
@@ -141,6 +143,8 @@ impl Server {
             inbox: Inbox::new(protocol.message_kinds(), settings.limits.inbox_messages),
             events: VecDeque::new(),
             ended: VecDeque::new(),
+            totals: ServerTotals::default(),
+            log: LogCap::new(settings.limits.log_lines_per_second),
             next_anonymous: Identity::FIRST_ANONYMOUS,
             tick: Tick::default(),
             now: Duration::ZERO,
@@ -153,7 +157,9 @@ impl Server {
     /// Returns the number of a client whose link was just made. Its hello has not been read yet.
     ///
     /// An account that is connected already loses its older link first: give no more bytes of that
-    /// one. Its session stays, so that the new link may resume it.
+    /// one. Its session stays, so that the new link may resume it. One that is being thrown out is gone
+    /// first, for the reason it was, and begins anew: close its older link as
+    /// [`take_ended`](Self::take_ended) says before the new one has its number.
     ///
     /// # Errors
     /// [`ConnectError`] if the server is full or the account's number is too large.
@@ -164,8 +170,17 @@ impl Server {
             Identity::Account(number) if number < Identity::FIRST_ANONYMOUS => {
                 ClientId::new(number)
             }
-            Identity::Account(number) => return Err(ConnectError::BadAccount(number)),
+            Identity::Account(number) => {
+                bump(&mut self.totals.refused_accounts);
+                capped!(self.log, self.now, debug, { number, }, "an account is out of range");
+                return Err(ConnectError::BadAccount(number));
+            }
         };
+        if let Some(Link::Closing { reason, .. }) = self.clients.get(&client).map(|peer| &peer.link)
+        {
+            let reason = reason.clone();
+            self.remove(client, reason);
+        }
         if let Some(peer) = self.clients.get_mut(&client) {
             let was_live = matches!(peer.link, Link::Live);
             peer.relink(&self.settings.limits, self.now);
@@ -175,6 +190,8 @@ impl Server {
             return Ok(client);
         }
         if self.clients.len() >= self.settings.limits.clients {
+            bump(&mut self.totals.refused_full);
+            capped!(self.log, self.now, debug, { %client, }, "the server is full");
             return Err(ConnectError::Full(self.settings.limits.clients));
         }
         if who == Identity::Anonymous {
@@ -252,28 +269,6 @@ impl Server {
             peer.session.set_echo(newest);
         }
         Some(verdict)
-    }
-
-    /// Returns what happened since the last call, in order.
-    pub fn events(&mut self) -> std::vec::IntoIter<ServerEvent> {
-        Vec::from(core::mem::take(&mut self.events)).into_iter()
-    }
-
-    /// Returns the clients that are gone since the last call, and why: their links are to be
-    /// closed with [`Disconnect::code`]. For the transport; games read [`events`](Self::events).
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use nebula_multiplayer::{Disconnect, Identity, Protocol, Server, ServerSettings};
-    ///
-    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
-    /// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
-    /// server.disconnect(id, Duration::ZERO);
-    /// let ended: Vec<_> = server.take_ended().collect();
-    /// assert_eq!(ended, [(id, Disconnect::LinkLost)]);
-    /// ```
-    pub fn take_ended(&mut self) -> std::vec::IntoIter<(ClientId, Disconnect)> {
-        Vec::from(core::mem::take(&mut self.ended)).into_iter()
     }
 
     /// Returns the clients that finished their handshake and have a link, in order.
@@ -445,19 +440,6 @@ impl Server {
         self.forget(client);
     }
 
-    /// Forgets a client and everything kept for it.
-    fn remove(&mut self, client: ClientId, reason: Disconnect) {
-        if self.clients.remove(&client).is_some() {
-            self.forget(client);
-            tracing::debug!(%client, %reason, "client gone");
-            if self.ended.len() >= MAX_EVENTS {
-                self.ended.pop_front();
-            }
-            self.ended.push_back((client, reason.clone()));
-            self.push_event(ServerEvent::Disconnected { client, reason });
-        }
-    }
-
     /// Frees what other parts keep for a client.
     fn forget(&mut self, client: ClientId) {
         self.watcher.remove_client(&mut self.interest, client);
@@ -483,12 +465,5 @@ impl Server {
     #[cfg(feature = "testing")]
     pub fn break_send_check_for_tests(&mut self, client: ClientId) {
         self.replicator.break_gate(client);
-    }
-
-    fn push_event(&mut self, event: ServerEvent) {
-        if self.events.len() >= MAX_EVENTS {
-            self.events.pop_front();
-        }
-        self.events.push_back(event);
     }
 }

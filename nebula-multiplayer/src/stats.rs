@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
+use serde::Serialize;
+
 use crate::protocol::Protocol;
+use crate::server::Disconnect;
 use crate::session::{Outcome, Session};
 
 /// What was counted for one client. Byte counts of the wire include what the layers below add.
@@ -82,6 +85,115 @@ impl KindBytes {
     }
 }
 
+/// What a server counted since its start, for all its clients together and those that are gone. Each
+/// end of a session and each limit of one that was hit has a field.
+///
+/// ```
+/// use core::time::Duration;
+/// use nebula_multiplayer::{Identity, Protocol, Server, ServerSettings};
+///
+/// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+/// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+/// assert!(server.receive_stream(id, &[0; 8], Duration::ZERO).is_err());
+/// assert_eq!(server.totals().bad_messages, 1);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerTotals {
+    /// Sessions that began.
+    pub joined: u64,
+    /// Sessions that went on over a new link.
+    pub resumed: u64,
+    /// Links not taken because the server was full.
+    pub refused_full: u64,
+    /// Links not taken because their account's number is out of range.
+    pub refused_accounts: u64,
+
+    /// Clients that left.
+    pub left: u64,
+    /// Clients ended because of something that is not allowed.
+    pub bad_messages: u64,
+    /// Clients that were not let in because they speak another protocol.
+    pub mismatches: u64,
+    /// Clients ended because they sent far too much.
+    pub floods: u64,
+    /// Clients ended because no whole hello came in time.
+    pub hello_timeouts: u64,
+    /// Clients ended because nothing was heard of them.
+    pub idle: u64,
+    /// Clients ended because they acknowledged nothing.
+    pub never_acks: u64,
+    /// Clients ended because a frame was not ended in time.
+    pub frame_timeouts: u64,
+    /// Clients that were thrown out.
+    pub kicked: u64,
+    /// Clients whose link was lost, with nothing to come back to.
+    pub links_lost: u64,
+    /// Clients that did not come back in time.
+    pub expired: u64,
+    /// Clients ended because they did not read.
+    pub stalled: u64,
+
+    /// Datagrams over their client's rate, treated as lost.
+    pub ignored_datagrams: u64,
+    /// Messages over their client's rate, or that nobody took in time.
+    pub dropped_messages: u64,
+    /// Messages to clients that were not taken: too long, or the queue was full.
+    pub refused_messages: u64,
+    /// Times everything was sent anew to a client.
+    pub resyncs: u64,
+    /// Times a datagram had to wait because its client's budget was spent.
+    pub starved: u64,
+    /// Events that nobody took in time.
+    pub lost_events: u64,
+    /// Ends of clients that no transport took in time, as when there is none.
+    pub lost_ends: u64,
+    /// Lines that were not logged because there were too many of their kind.
+    pub suppressed_lines: u64,
+}
+
+impl ServerTotals {
+    /// Counts the end of a client.
+    pub(crate) fn note_end(&mut self, reason: &Disconnect) {
+        let count = match reason {
+            Disconnect::Left => &mut self.left,
+            Disconnect::Bad(_) => &mut self.bad_messages,
+            // The second is what a client is told of the first.
+            Disconnect::Protocol(_) | Disconnect::Refused(_) => &mut self.mismatches,
+            Disconnect::Flood => &mut self.floods,
+            Disconnect::HelloTimeout => &mut self.hello_timeouts,
+            Disconnect::Idle => &mut self.idle,
+            Disconnect::NeverAcks => &mut self.never_acks,
+            Disconnect::FrameTimeout => &mut self.frame_timeouts,
+            Disconnect::Kicked(_) => &mut self.kicked,
+            Disconnect::LinkLost => &mut self.links_lost,
+            Disconnect::Expired => &mut self.expired,
+            Disconnect::Stalled => &mut self.stalled,
+            // Nobody was there to be ended.
+            Disconnect::Unknown => return,
+        };
+        bump(count);
+    }
+
+    /// Adds what was counted for one client.
+    pub(crate) fn add(&mut self, client: &ClientStats) {
+        for (total, count) in [
+            (&mut self.ignored_datagrams, client.ignored_datagrams),
+            (&mut self.dropped_messages, client.dropped_messages),
+            (&mut self.refused_messages, client.refused_messages),
+            (&mut self.resyncs, client.resyncs),
+            (&mut self.starved, client.starved),
+        ] {
+            *total = total.saturating_add(count);
+        }
+    }
+}
+
+/// Counts one more.
+pub(crate) const fn bump(count: &mut u64) {
+    *count = count.saturating_add(1);
+}
+
 const SECOND: Duration = Duration::from_secs(1);
 
 impl ClientStats {
@@ -122,7 +234,7 @@ impl ClientStats {
     }
 
     pub(crate) fn note_starved(&mut self) {
-        self.starved = self.starved.saturating_add(1);
+        bump(&mut self.starved);
     }
 
     pub(crate) fn note_received(&mut self, len: usize) {

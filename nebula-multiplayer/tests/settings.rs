@@ -28,8 +28,8 @@ fn every_field_is_named<T: Serialize + DeserializeOwned + Default>(fields: usize
 
 #[test]
 fn errors_name_the_field() {
-    every_field_is_named::<Limits>(26);
-    every_field_is_named::<TransportLimits>(24);
+    every_field_is_named::<Limits>(27);
+    every_field_is_named::<TransportLimits>(25);
     every_field_is_named::<ServerSettings>(4);
 }
 

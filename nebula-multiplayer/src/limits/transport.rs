@@ -19,6 +19,9 @@ use crate::fields::from_fields;
 ///
 /// let error = TransportLimits { idle_ms: 10, ..limits }.validate().unwrap_err();
 /// assert_eq!(error.to_string(), "limit idle_ms is 10; give at least 1000 and at most 600000");
+/// let seldom = TransportLimits { keep_alive_ms: 12_000, ..TransportLimits::default() };
+/// let error = seldom.validate().unwrap_err();
+/// assert_eq!(error.to_string(), "limit keep_alive_ms is 12000; give at least 100 and at most 11999");
 /// let error = serde_json::from_str::<TransportLimits>(r#"{ "conections": 64 }"#).unwrap_err();
 /// assert!(error.to_string().contains("unknown field `conections`"));
 /// ```
@@ -67,7 +70,8 @@ pub struct TransportLimits {
     /// Without a packet from the peer: 12,000 ms, a little longer than the session's own limit, so
     /// that the better reason is given.
     pub idle_ms: u32,
-    /// Between two packets of a client that has nothing to say: 4,000 ms, a third of the above.
+    /// Between two packets of a client that has nothing to say: 4,000 ms, a third of the above, and
+    /// always less than it.
     pub keep_alive_ms: u32,
 
     /// Things from one peer that wait for the next tick: 256. More datagrams are dropped; the
@@ -87,6 +91,10 @@ pub struct TransportLimits {
     pub stall_drop_ms: u32,
     /// From the end of a server to the end of its sockets, for the reasons to be read: 500 ms.
     pub close_ms: u32,
+
+    /// Lines a second that are logged of each kind of thing a stranger can cause, and twice as many
+    /// at once: 10. The rest is counted, so that a flood of packets is none of lines.
+    pub log_lines_per_second: u32,
 }
 
 from_fields!(TransportLimits {
@@ -114,6 +122,7 @@ from_fields!(TransportLimits {
     flood_factor,
     stall_drop_ms,
     close_ms,
+    log_lines_per_second,
 });
 
 impl Default for TransportLimits {
@@ -143,6 +152,7 @@ impl Default for TransportLimits {
             flood_factor: 10,
             stall_drop_ms: 5_000,
             close_ms: 500,
+            log_lines_per_second: 10,
         }
     }
 }
@@ -175,7 +185,6 @@ impl TransportLimits {
             ("datagram_ahead", self.datagram_ahead, 2 << 10, 16 << 20),
             ("crypto_buffer", self.crypto_buffer, 4 << 10, 1 << 20),
             ("idle_ms", self.idle_ms, 1_000, 600_000),
-            ("keep_alive_ms", self.keep_alive_ms, 100, 300_000),
             ("inbound_queue", self.inbound_queue, 8, 1 << 16),
             ("outbound_queue", self.outbound_queue, 4, 1 << 16),
             (
@@ -193,10 +202,13 @@ impl TransportLimits {
             ("flood_factor", self.flood_factor, 2, 1_000),
             ("stall_drop_ms", self.stall_drop_ms, 200, 600_000),
             ("close_ms", self.close_ms, 0, 60_000),
+            ("log_lines_per_second", self.log_lines_per_second, 1, 10_000),
         ];
         for (name, value, min, max) in ranges {
             check(name, value.into(), min, max)?;
         }
-        Ok(())
+        // A link whose client speaks more seldom than that would end while it is healthy.
+        let most = self.idle_ms.saturating_sub(1);
+        check("keep_alive_ms", self.keep_alive_ms.into(), 100, most.into())
     }
 }

@@ -80,4 +80,24 @@ impl Disconnect {
             Self::Stalled => 13,
         }
     }
+
+    /// Returns a word for the kind of reason, by which lines of the log are capped.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Bad(_) => "bad message",
+            Self::Protocol(_) => "protocol",
+            Self::Flood => "flood",
+            Self::HelloTimeout => "no hello",
+            Self::Idle => "idle",
+            Self::NeverAcks => "never acks",
+            Self::FrameTimeout => "half a frame",
+            Self::Kicked(_) => "kicked",
+            Self::Refused(_) => "refused",
+            Self::LinkLost => "link lost",
+            Self::Expired => "expired",
+            Self::Unknown => "unknown",
+            Self::Stalled => "stalled",
+        }
+    }
 }

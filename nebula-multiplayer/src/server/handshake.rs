@@ -6,6 +6,7 @@ use crate::ClientId;
 use crate::limits::WIRE_VERSION;
 use crate::message::{Hello, Resume, ServerFrame, Welcome};
 use crate::session::Session;
+use crate::stats::bump;
 
 impl Server {
     /// Answers a client's hello: lets it in, back in, or not at all.
@@ -45,6 +46,11 @@ impl Server {
         });
         peer.session.ordered.control(|out| welcome.encode(out));
         peer.session.ordered.open();
+        bump(if resumed {
+            &mut self.totals.resumed
+        } else {
+            &mut self.totals.joined
+        });
         self.push_event(ServerEvent::Connected { client, resumed });
     }
 

@@ -3,9 +3,11 @@
 use super::Server;
 use super::peer::Link;
 use crate::ClientId;
+use crate::limits::capped;
 use crate::message::ServerFrame;
 use crate::protocol::MessageKind;
 use crate::session::SendError;
+use crate::stats::bump;
 
 impl Server {
     /// Queues a message for one client.
@@ -75,9 +77,12 @@ impl Server {
             ServerFrame::Message { kind, payload }.encode(&mut frame);
             frame
         });
-        match result {
+        match &result {
             Ok(()) => peer.stats.note_message_out(kind, len),
-            Err(_) => peer.stats.refused_messages = peer.stats.refused_messages.saturating_add(1),
+            Err(error) => {
+                bump(&mut peer.stats.refused_messages);
+                capped!(self.log, self.now, debug, { %client, %error, }, "a message is not taken");
+            }
         }
         result
     }

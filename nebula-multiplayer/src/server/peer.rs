@@ -38,6 +38,8 @@ pub(super) struct Peer {
     pub(super) over_rate: bool,
     pub(super) budget: Bucket,
     pub(super) stats: ClientStats,
+    /// How often its budget was spent when that was last said.
+    pub(super) starved: u64,
     /// Whether it reads what it is sent.
     pub(super) stall: Stall,
     pub(super) inputs: InputWindow,
@@ -75,6 +77,7 @@ impl Peer {
             over_rate: false,
             budget: Bucket::new(limits.bytes_out_per_second, limits.burst_bytes, now),
             stats: ClientStats::new(protocol, now),
+            starved: 0,
             stall: Stall::new(now),
             inputs: InputWindow::default(),
             player: None,
@@ -90,8 +93,6 @@ impl Peer {
 
     /// Starts over with a new link. The rates stay, so that coming back does not renew them.
     pub(super) fn relink(&mut self, limits: &Limits, now: Duration) {
-        // One who was being thrown out has no session to come back to.
-        self.joined &= !matches!(self.link, Link::Closing { .. });
         self.link = Link::Connecting {
             until: now.saturating_add(limits.hello_timeout),
         };

@@ -5,9 +5,11 @@ use core::time::Duration;
 use super::peer::Link;
 use super::{Disconnect, Server};
 use crate::ClientId;
+use crate::limits::{LogCap, capped};
 use crate::message::{ClientFrame, FrameBuffer};
 use crate::protocol::Channel;
 use crate::session::{Header, Side, Verdict, read_requests};
+use crate::stats::bump;
 use crate::wire::{DecodeError, Reader};
 
 /// View hashes in a row that must differ before everything is sent anew.
@@ -65,7 +67,9 @@ impl Server {
         match peer.flood.datagram(datagram.len(), self.now) {
             Verdict::Accept => {}
             Verdict::Ignore => {
-                peer.stats.ignored_datagrams = peer.stats.ignored_datagrams.saturating_add(1);
+                bump(&mut peer.stats.ignored_datagrams);
+                let (log, now) = (&mut self.log, self.now);
+                capped!(log, now, debug, { %client, }, "a datagram over the rate is ignored");
                 return Ok(());
             }
             Verdict::Drop => return Err(Disconnect::Flood),
@@ -117,7 +121,7 @@ impl Server {
         let (flood, stats, inbox, now) =
             (&mut peer.flood, &mut peer.stats, &mut self.inbox, self.now);
         let protocol = &self.protocol;
-        let mut flooded = false;
+        let (mut flooded, dropped) = (false, stats.dropped_messages);
         peer.session
             .read_messages(reader, protocol, Side::Client, |kind, len, value| {
                 stats.note_message_in(kind, len);
@@ -132,9 +136,12 @@ impl Server {
                 };
                 flooded |= verdict == Verdict::Drop;
                 if verdict != Verdict::Accept || !inbox.push(client, kind, value) {
-                    stats.dropped_messages = stats.dropped_messages.saturating_add(1);
+                    bump(&mut stats.dropped_messages);
                 }
             })?;
+        if peer.stats.dropped_messages > dropped {
+            Self::say_dropped(&mut self.log, client, now);
+        }
         if flooded {
             Err(Disconnect::Flood)
         } else {
@@ -181,8 +188,13 @@ impl Server {
         }
         peer.resynced = Some(self.now);
         peer.differences = 0;
-        peer.stats.resyncs = peer.stats.resyncs.saturating_add(1);
+        bump(&mut peer.stats.resyncs);
         self.replicator.reset_client(client);
+        capped!(self.log, self.now, debug, { %client, differs, }, "everything is sent anew");
+    }
+
+    fn say_dropped(log: &mut LogCap, client: ClientId, now: Duration) {
+        capped!(log, now, debug, { %client, }, "a message over the rate, or that nobody took, is dropped");
     }
 
     fn take_stream(&mut self, client: ClientId, bytes: &[u8]) -> Result<(), Disconnect> {
@@ -233,7 +245,8 @@ impl Server {
                 }
                 let ignored = peer.over_rate || verdict == Verdict::Ignore;
                 if ignored || !self.inbox.push(client, kind, value) {
-                    peer.stats.dropped_messages = peer.stats.dropped_messages.saturating_add(1);
+                    bump(&mut peer.stats.dropped_messages);
+                    Self::say_dropped(&mut self.log, client, self.now);
                 }
                 Ok(())
             }

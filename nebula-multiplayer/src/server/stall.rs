@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use super::peer::{Link, Peer};
 use super::{Disconnect, Server};
 use crate::ClientId;
-use crate::limits::Limits;
+use crate::limits::{Limits, capped};
+use crate::stats::bump;
 
 /// Marks closer than this are one, so that their number is bounded by the time until the drop.
 const MARK_EVERY: Duration = Duration::from_millis(100);
@@ -82,8 +83,10 @@ impl Server {
             let stalled = peer.stalled_for() >= limits.stall_resync
                 || peer.stall.unsent >= limits.stream_queue_bytes;
             if stalled && !peer.stall.collapsed {
-                peer.stats.resyncs = peer.stats.resyncs.saturating_add(1);
+                bump(&mut peer.stats.resyncs);
                 self.replicator.reset_client(client);
+                let (log, now) = (&mut self.log, self.now);
+                capped!(log, now, debug, { %client, }, "a client does not read; it gets no more state");
             }
             peer.stall.collapsed = stalled;
         }

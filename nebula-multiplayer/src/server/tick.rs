@@ -7,6 +7,7 @@ use bevy_ecs::world::World;
 use super::peer::Link;
 use super::{Disconnect, Server};
 use crate::ClientId;
+use crate::limits::capped;
 use crate::replication::NetworkIds;
 
 impl Server {
@@ -27,6 +28,11 @@ impl Server {
             let own = peer.player.and_then(|player| ids?.of(player));
             self.replicator.set_own(client, own);
             peer.stats.roll(self.now);
+            if peer.stats.starved > peer.starved {
+                peer.starved = peer.stats.starved;
+                let (log, now) = (&mut self.log, self.now);
+                capped!(log, now, trace, { %client, }, "a client's budget is spent");
+            }
         }
         self.replicator.tick(world, &self.interest, self.tick);
     }

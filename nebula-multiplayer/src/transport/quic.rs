@@ -72,9 +72,11 @@ mod gate;
 mod link;
 #[cfg(feature = "testing")]
 mod over;
+mod pace;
 mod run;
 mod server;
 mod settings;
+mod threads;
 mod welcome;
 
 pub use certificate::{Fingerprint, FingerprintError};
@@ -84,6 +86,7 @@ pub use counters::TransportStats;
 pub use gate::{Gate, Pass, Verdict};
 #[cfg(feature = "testing")]
 pub use over::{client_config, client_tls, connect_over, serve_over};
+pub use pace::Pace;
 pub use run::{RunReport, Stop, Turn, run};
 pub use server::{QuicServer, ServeError, serve};
 pub use settings::{CertificateSource, QuicClientSettings, QuicSettings, Trust};

@@ -11,7 +11,7 @@ use quinn::{
     TokioRuntime, TransportErrorCode,
 };
 use thiserror::Error;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use super::config::{self, millis};
 use super::counters::Counters;
 use super::link::{Inbound, Lane, Link, Received, link};
+use super::threads::Threads;
 use super::{CertificateError, QuicClientSettings, close_code};
 use crate::Client;
 use crate::auth::MAX_CREDENTIALS;
@@ -87,6 +88,9 @@ enum State {
 
 /// A client's socket, on a thread of its own.
 ///
+/// Dropping it closes the link and waits a moment for that to get out; it may be done anywhere, also
+/// inside of another runtime.
+///
 /// Call [`pump`](Self::pump) before [`Client::tick`] and [`flush`](Self::flush) after it; neither
 /// ever waits for the network.
 #[derive(Debug)]
@@ -95,7 +99,8 @@ pub struct QuicClient {
     config: ClientConfig,
     settings: QuicClientSettings,
     alpn: String,
-    runtime: Option<Runtime>,
+    /// `None` if somebody else's runtime is used.
+    threads: Option<Threads>,
     handle: Handle,
     state: State,
     counters: Arc<Counters>,
@@ -112,15 +117,9 @@ pub fn connect(
     protocol: &Protocol,
     settings: &QuicClientSettings,
 ) -> Result<QuicClient, LinkError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("nebula-link")
-        .enable_all()
-        .build()
-        .map_err(other)?;
-    let handle = runtime.handle().clone();
-    let mut client = QuicClient::connect_on(&handle, protocol, settings)?;
-    client.runtime = Some(runtime);
+    let threads = Threads::start("nebula-link", 1).map_err(other)?;
+    let mut client = QuicClient::connect_on(threads.handle(), protocol, settings)?;
+    client.threads = Some(threads);
     Ok(client)
 }
 
@@ -153,24 +152,23 @@ impl QuicClient {
         make: impl FnOnce() -> io::Result<Endpoint>,
     ) -> Result<Self, LinkError> {
         settings.limits.validate()?;
-        if settings.credentials.len() > MAX_CREDENTIALS {
-            return Err(LinkError::Credentials(settings.credentials.len()));
-        }
+        check_credentials(&settings.credentials)?;
         let config = config::client(protocol, settings.server, &settings.trust, &settings.limits)
             .map_err(LinkError::Settings)?;
         let entered = handle.enter();
         let endpoint = make().map_err(other)?;
         let started = Instant::now();
         drop(entered);
+        let lines = settings.limits.log_lines_per_second;
         let mut client = Self {
             endpoint,
             config,
             settings: settings.clone(),
             alpn: String::from_utf8_lossy(&config::alpn(protocol)).into_owned(),
-            runtime: None,
+            threads: None,
             handle: handle.clone(),
             state: State::Down(LinkError::TimedOut),
-            counters: Arc::new(Counters::default()),
+            counters: Arc::new(Counters::new(lines, started)),
             started,
             now: Duration::ZERO,
         };
@@ -198,7 +196,8 @@ impl QuicClient {
         self.state = State::Connecting(receiver);
     }
 
-    /// Changes what the next [`reconnect`](Self::reconnect) shows to the login: a new token, say.
+    /// Changes what the next [`reconnect`](Self::reconnect) shows to the login: a new token, say. Too
+    /// many bytes end that attempt with [`LinkError::Credentials`].
     pub fn set_credentials(&mut self, credentials: Vec<u8>) {
         self.settings.credentials = credentials;
     }
@@ -333,22 +332,14 @@ impl Drop for QuicClient {
         if !left {
             self.endpoint.close(0_u32.into(), b"left");
         }
-        if let Some(runtime) = self.runtime.take() {
+        // A runtime that ends drops its tasks, so the end is waited for before.
+        if let Some(threads) = &self.threads {
             let wait = if left {
                 self.settings.limits.close_ms.into()
             } else {
                 20 // Long enough for the closing to get out, and to be unnoticed.
             };
-            // A runtime that is shut down drops its tasks, so the end is waited for before.
-            let (sender, over) = std::sync::mpsc::channel();
-            let endpoint = self.endpoint.clone();
-            runtime.spawn(async move {
-                endpoint.wait_idle().await;
-                // Nobody listens when it took too long.
-                let _ = sender.send(());
-            });
-            let _ = over.recv_timeout(Duration::from_millis(wait));
-            runtime.shutdown_timeout(Duration::from_millis(20));
+            threads.wait_idle(&self.endpoint, Duration::from_millis(wait));
         }
     }
 }
@@ -359,6 +350,13 @@ fn any(server: SocketAddr) -> SocketAddr {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     }
+}
+
+fn check_credentials(credentials: &[u8]) -> Result<(), LinkError> {
+    if credentials.len() > MAX_CREDENTIALS {
+        return Err(LinkError::Credentials(credentials.len()));
+    }
+    Ok(())
 }
 
 fn other(error: impl ToString) -> LinkError {
@@ -396,6 +394,8 @@ impl Attempt {
     async fn make(&self) -> Result<(Connection, SendStream, RecvStream), LinkError> {
         let explain = |error: ConnectionError| explain(&error, &self.alpn);
         let settings = &self.settings;
+        // They may have been changed since the start.
+        check_credentials(&settings.credentials)?;
         let connection = self
             .endpoint
             .connect_with(self.config.clone(), settings.server, &settings.name)
@@ -420,20 +420,20 @@ fn explain(error: &ConnectionError, alpn: &str) -> LinkError {
         let code = u64::from(code);
         match code {
             // TLS alerts: 42 to 48 are about certificates, 120 is "no such protocol".
-            0x12A..=0x130 => LinkError::Certificate(unwrapped(reason).to_owned()),
+            0x12A..=0x130 => LinkError::Certificate(shown(unwrapped(reason))),
             0x178 => LinkError::Protocol(alpn.to_owned()),
             0x2 => LinkError::Refused,
-            _ => LinkError::Other(format!("{reason} (QUIC error {code:#x})")),
+            _ => LinkError::Other(format!("{} (QUIC error {code:#x})", shown(reason))),
         }
     };
     match error {
         ConnectionError::TransportError(error) => by_code(error.code, &error.reason),
         ConnectionError::ConnectionClosed(close) => {
-            by_code(close.error_code, &printable(&close.reason))
+            by_code(close.error_code, &String::from_utf8_lossy(&close.reason))
         }
         ConnectionError::ApplicationClosed(close) => LinkError::Closed {
             code: close.error_code.into_inner(),
-            reason: printable(&close.reason),
+            reason: shown(&String::from_utf8_lossy(&close.reason)),
         },
         ConnectionError::TimedOut => LinkError::TimedOut,
         error => other(error),
@@ -446,9 +446,9 @@ fn unwrapped(reason: &str) -> &str {
     ours.map_or(reason, |(_, ours)| ours.trim_end_matches(')'))
 }
 
-/// Returns what a peer says as text that can be shown.
-fn printable(bytes: &[u8]) -> String {
-    crate::wire::printable(&String::from_utf8_lossy(bytes), crate::limits::MAX_REASON)
+/// Returns what a peer says, in its own words or in its certificate, as text that can be shown.
+fn shown(text: &str) -> String {
+    crate::wire::printable(text, crate::limits::MAX_REASON)
 }
 
 /// Returns whether a server that closed a link with a code may let the same client in later: it ends,

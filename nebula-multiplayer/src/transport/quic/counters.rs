@@ -1,8 +1,12 @@
 //! Counters of the transport: every limit that was hit.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::limits::LogCap;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -13,13 +17,24 @@ macro_rules! counters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        /// The same, counted from several threads.
-        #[derive(Debug, Default)]
+        /// The same, counted from several threads, and how much of it may be logged.
+        #[derive(Debug)]
         pub(super) struct Counters {
             $(pub(super) $name: Counter,)*
+            log: Mutex<LogCap>,
+            started: Instant,
         }
 
         impl Counters {
+            /// Returns counters of nothing, and lets so many lines of each kind be logged a second.
+            pub(super) fn new(lines_per_second: u32, started: Instant) -> Self {
+                Self {
+                    $($name: Counter::default(),)*
+                    log: Mutex::new(LogCap::new(lines_per_second)),
+                    started,
+                }
+            }
+
             pub(super) fn read(&self) -> TransportStats {
                 TransportStats { $($name: self.$name.get(),)* }
             }
@@ -58,7 +73,33 @@ counters! {
     datagrams_in,
     /// Datagrams sent.
     datagrams_out,
+    /// Lines that were not logged because there were too many of their kind.
+    suppressed_lines,
 }
+
+impl Counters {
+    /// Returns how many lines of this kind were left out since the last one, if one may be logged now.
+    pub(super) fn admit(&self, kind: &'static str) -> Option<u64> {
+        // A panic elsewhere leaves nothing worse behind than a line too many.
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let admitted = log.admit(kind, self.started.elapsed());
+        if admitted.is_none() {
+            self.suppressed_lines.add();
+        }
+        admitted
+    }
+}
+
+/// Counts something that a stranger can cause, and logs it while there are not too many such lines.
+macro_rules! note {
+    ($counters:expr, $counter:ident, $level:ident, { $($fields:tt)* }, $text:literal) => {{
+        $counters.$counter.add();
+        if let Some(suppressed) = $counters.admit($text) {
+            tracing::$level!(suppressed, $($fields)* $text);
+        }
+    }};
+}
+pub(super) use note;
 
 /// A number that several threads add to.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 use super::close_code;
 use super::config::millis;
-use super::counters::Counters;
+use super::counters::{Counters, note};
 use crate::limits::{Limits, MAX_DATAGRAM, TransportLimits};
 use crate::session::{Flood, Verdict};
 
@@ -252,13 +252,17 @@ impl Carrier {
                 Ok(End::Unheard) => continue,
                 Ok(End::Over) => {}
                 Ok(End::Flood) => {
-                    counters.floods.add();
-                    tracing::debug!("a peer sent far too much");
+                    note!(counters, floods, debug, {}, "a peer sent far too much");
                     reason = Some((close_code::FLOOD, "far too much was sent"));
                 }
                 Err(error) if error.is_panic() => {
-                    counters.panics.add();
-                    tracing::error!("the task of a connection panicked; it ends");
+                    note!(
+                        counters,
+                        panics,
+                        error,
+                        {},
+                        "the task of a connection panicked; it ends"
+                    );
                     reason = Some((close_code::INTERNAL, "our own fault"));
                 }
                 Err(_) => {}
@@ -321,7 +325,13 @@ async fn read_datagrams(
         match rates.judge(|flood, now| flood.datagram(bytes.len(), now)) {
             Verdict::Accept => {}
             Verdict::Ignore => {
-                counters.datagrams_over_rate.add();
+                note!(
+                    counters,
+                    datagrams_over_rate,
+                    debug,
+                    {},
+                    "a datagram over the rate is dropped"
+                );
                 continue;
             }
             Verdict::Drop => return End::Flood,
@@ -329,7 +339,15 @@ async fn read_datagrams(
         match inbound.try_send(Inbound::Datagram(bytes)) {
             Ok(()) => counters.datagrams_in.add(),
             // Datagrams may be lost; whoever sends more than we look at loses the rest.
-            Err(TrySendError::Full(_)) => counters.datagrams_over_queue.add(),
+            Err(TrySendError::Full(_)) => {
+                note!(
+                    counters,
+                    datagrams_over_queue,
+                    debug,
+                    {},
+                    "a datagram over the queue is dropped"
+                );
+            }
             Err(TrySendError::Closed(_)) => return End::Unheard,
         }
     }

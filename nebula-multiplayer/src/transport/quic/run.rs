@@ -9,7 +9,7 @@ use std::time::Instant;
 use bevy_ecs::world::World;
 use tokio::runtime::Handle;
 
-use super::{QuicClient, QuicServer, TransportStats};
+use super::{Pace, QuicClient, QuicServer, TransportStats};
 use crate::Server;
 
 /// Ends a running server, from anywhere.
@@ -101,6 +101,8 @@ pub struct Turn<'a> {
 pub struct RunReport {
     /// Ticks that were taken.
     pub ticks: u64,
+    /// Ticks that were not over when the next one was due.
+    pub late: u64,
     /// Ticks that were left out because the ones before took too long.
     pub overruns: u64,
     /// The longest tick.
@@ -144,15 +146,14 @@ pub fn run(
     stop: &Stop,
     mut game: impl FnMut(Turn<'_>),
 ) -> RunReport {
-    let rate = u32::from(server.settings().tick_rate).max(1);
-    let period = Duration::from_secs(1).checked_div(rate).unwrap_or_default();
     let mut report = RunReport {
         ticks: 0,
+        late: 0,
         overruns: 0,
         longest: Duration::ZERO,
         stats: net.stats(),
     };
-    let mut due = net.now();
+    let mut pace = Pace::new(server.settings().tick_rate, net.now());
     while !stop.is_stopped() {
         let start = Instant::now();
         let now = net.now();
@@ -171,23 +172,9 @@ pub fn run(
         drop(entered);
         report.ticks = report.ticks.saturating_add(1);
         report.longest = report.longest.max(start.elapsed());
-        due = due.saturating_add(period);
-        let now = net.now();
-        if let Some(wait) = due.checked_sub(now) {
-            std::thread::sleep(wait);
-        } else {
-            // Late: leave ticks out rather than hurry after lost time.
-            let lost = now.saturating_sub(due).as_nanos();
-            let lost = lost.checked_div(period.as_nanos()).unwrap_or(0);
-            report.overruns = report
-                .overruns
-                .saturating_add(u64::try_from(lost).unwrap_or(u64::MAX));
-            // Less than a period is made up for: of a server that is always a little late, each period
-            // that is lost in the end counts.
-            let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-            due = due.saturating_add(period.saturating_mul(lost));
-        }
+        std::thread::sleep(pace.next(net.now()));
     }
+    (report.late, report.overruns) = (pace.late(), pace.left_out());
     report.stats = net.stats();
     tracing::info!(
         ticks = report.ticks,

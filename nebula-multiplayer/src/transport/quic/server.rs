@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use quinn::{Endpoint, EndpointConfig, TokioRuntime, VarInt};
 use thiserror::Error;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::config::{self, millis};
-use super::counters::Counters;
+use super::counters::{Counters, note};
 use super::link::{Inbound, Lane, Link, Received};
+use super::threads::Threads;
 use super::welcome::{Arrival, Shared, accept};
 use super::{CertificateError, Fingerprint, Gate, QuicSettings, TransportStats, close_code};
 use crate::auth::Login;
@@ -64,7 +65,7 @@ pub struct QuicServer {
     shared: Arc<Shared>,
     endpoint: Endpoint,
     /// `None` if somebody else's runtime is used.
-    runtime: Option<Runtime>,
+    threads: Option<Threads>,
     handle: Handle,
     arrivals: mpsc::Receiver<Arrival>,
     links: BTreeMap<ClientId, Link>,
@@ -92,12 +93,7 @@ pub fn serve(
             error,
         },
     })?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(settings.threads.into())
-        .thread_name("nebula-net")
-        .enable_all()
-        .build()
-        .map_err(ServeError::Runtime)?;
+    let threads = Threads::start("nebula-net", settings.threads).map_err(ServeError::Runtime)?;
     let bind_error = |error| ServeError::Bind {
         address: settings.listen,
         error,
@@ -111,9 +107,9 @@ pub fn serve(
         )
         .map_err(bind_error)
     };
-    let handle = runtime.handle().clone();
+    let handle = threads.handle().clone();
     let mut net = QuicServer::start(server, settings, Arc::new(login), handle, make)?;
-    net.runtime = Some(runtime);
+    net.threads = Some(threads);
     Ok(net)
 }
 
@@ -142,12 +138,14 @@ impl QuicServer {
             );
         }
         tracing::info!(%address, %fingerprint, "listening");
+        let started = Instant::now();
+        let lines = settings.limits.log_lines_per_second;
         let shared = Arc::new(Shared {
             limits: settings.limits.clone(),
             login,
-            counters: Arc::new(Counters::default()),
+            counters: Arc::new(Counters::new(lines, started)),
             gate: Mutex::new(Gate::new(settings.limits.clone())),
-            started: Instant::now(),
+            started,
         });
         let (sender, arrivals) = mpsc::channel(ARRIVALS);
         handle.spawn(accept(endpoint.clone(), Arc::clone(&shared), sender));
@@ -155,7 +153,7 @@ impl QuicServer {
         Ok(Self {
             shared,
             endpoint,
-            runtime: None,
+            threads: None,
             handle,
             arrivals,
             links: BTreeMap::new(),
@@ -207,11 +205,16 @@ impl QuicServer {
 
     fn admit(&mut self, server: &mut Server, arrival: Arrival) {
         let Arrival { link, identity } = arrival;
-        match server.connect(identity, self.now) {
+        let connected = server.connect(identity, self.now);
+        // One who was being thrown out is gone by that, and its older link must go before a newer one
+        // has its place.
+        self.close_ended(server);
+        let counters = &self.shared.counters;
+        match connected {
             Ok(client) => {
                 link.span.record("client", client.get());
                 if let Some(old) = self.links.insert(client, link) {
-                    self.shared.counters.replaced.add();
+                    note!(counters, replaced, debug, { %client, }, "a newer link replaces an older one");
                     old.abort(
                         close_code::REPLACED,
                         "the same account came over a newer link",
@@ -219,11 +222,11 @@ impl QuicServer {
                 }
             }
             Err(error @ ConnectError::Full(_)) => {
-                self.shared.counters.refused_full.add();
+                counters.refused_full.add();
                 link.abort(close_code::FULL, &error.to_string());
             }
             Err(error @ ConnectError::BadAccount(_)) => {
-                self.shared.counters.refused_logins.add();
+                counters.refused_logins.add();
                 link.abort(close_code::LOGIN, &error.to_string());
             }
         }
@@ -249,10 +252,9 @@ impl QuicServer {
             }
         }
         for client in slow {
-            counters.slow_readers.add();
             if let Some(link) = self.links.remove(&client) {
                 link.span.in_scope(|| {
-                    tracing::debug!(%client, "the network takes nothing for a client; dropped");
+                    note!(counters, slow_readers, debug, { %client, }, "the network takes nothing for a client; dropped");
                 });
                 link.abort(close_code::SLOW, "nothing is taken");
             }
@@ -282,9 +284,6 @@ impl QuicServer {
     /// Ends all connections with a reason that clients can read, and waits until it is sent or for
     /// [`close_ms`](crate::limits::TransportLimits::close_ms). They may come back to a server that
     /// is started anew.
-    ///
-    /// # Panics
-    /// Inside a tokio runtime, where waiting is not allowed.
     pub fn shutdown(mut self, server: &mut Server, reason: &str) {
         let reason = crate::wire::printable(reason, crate::limits::MAX_REASON);
         self.endpoint
@@ -293,11 +292,8 @@ impl QuicServer {
             server.disconnect(client, self.now);
         }
         let wait = millis(self.shared.limits.close_ms);
-        let endpoint = self.endpoint.clone();
-        if let Some(runtime) = &self.runtime {
-            runtime.block_on(async {
-                let _ = tokio::time::timeout(wait, endpoint.wait_idle()).await;
-            });
+        if let Some(threads) = &self.threads {
+            threads.wait_idle(&self.endpoint, wait);
         }
     }
 
@@ -356,9 +352,5 @@ impl Drop for QuicServer {
     fn drop(&mut self) {
         self.endpoint
             .close(VarInt::from_u32(close_code::SHUTDOWN), b"the server ends");
-        if let Some(runtime) = self.runtime.take() {
-            // Never waits, so that a server may be dropped anywhere.
-            runtime.shutdown_background();
-        }
     }
 }

@@ -104,23 +104,38 @@ pub enum Trust {
 /// let settings = QuicClientSettings::new("127.0.0.1:4433".parse().unwrap(), Trust::Unverified);
 /// assert_eq!(settings.name, "localhost");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+///
+/// Reads from a settings file, where `server` and `trust` must be given. Errors name the field.
+///
+/// ```
+/// use nebula_multiplayer::transport::quic::QuicClientSettings;
+///
+/// let read = |text| serde_json::from_str::<QuicClientSettings>(text);
+/// let settings = read(r#"{ "server": "[::1]:4433", "trust": { "roots": "roots.pem" } }"#).unwrap();
+/// assert_eq!(settings.name, "localhost");
+/// let error = read(r#"{ "server": "nowhere" }"#).unwrap_err();
+/// assert!(error.to_string().starts_with("server: "), "{error}");
+/// let error = read(r#"{ "server": "[::1]:4433" }"#).unwrap_err();
+/// assert!(error.to_string().starts_with("missing field `trust`"), "{error}");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QuicClientSettings {
     /// The server's address.
     pub server: SocketAddr,
     /// The server's name, as its certificate has it.
-    #[serde(default = "localhost")]
     pub name: String,
     /// How to know that it is the right one.
     pub trust: Trust,
     /// What its login asks for: a connect token, say. At most 1,024 bytes.
-    #[serde(default)]
     pub credentials: Vec<u8>,
     /// Every cap of the transport.
-    #[serde(default)]
     pub limits: TransportLimits,
 }
+
+from_fields!(
+    QuicClientSettings { server, name, trust, credentials, limits }
+    [server, trust] QuicClientSettings::new((Ipv4Addr::UNSPECIFIED, 0).into(), Trust::Unverified)
+);
 
 impl QuicClientSettings {
     /// Returns settings for a server named `localhost` that asks for no credentials.
@@ -128,14 +143,10 @@ impl QuicClientSettings {
     pub fn new(server: SocketAddr, trust: Trust) -> Self {
         Self {
             server,
-            name: localhost(),
+            name: "localhost".to_owned(),
             trust,
             credentials: Vec::new(),
             limits: TransportLimits::default(),
         }
     }
-}
-
-fn localhost() -> String {
-    "localhost".to_owned()
 }

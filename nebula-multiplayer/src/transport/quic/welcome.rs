@@ -11,7 +11,7 @@ use tracing::field::Empty;
 
 use super::close_code;
 use super::config::millis;
-use super::counters::Counters;
+use super::counters::{Counters, note};
 use super::gate::{Gate, Pass, Verdict};
 use super::link::{Carrier, Link, link};
 use crate::auth::{Login, MAX_CREDENTIALS};
@@ -90,23 +90,29 @@ pub(super) async fn accept(
                 let shared = Arc::clone(&shared);
                 let watch = async move {
                     if greeting.await.is_err_and(|error| error.is_panic()) {
-                        shared.counters.panics.add();
-                        tracing::error!("a login panicked; its connection ends");
+                        let counters = &shared.counters;
+                        note!(
+                            counters,
+                            panics,
+                            error,
+                            {},
+                            "a login panicked; its connection ends"
+                        );
                     }
                 };
                 tokio::spawn(watch.instrument(span));
             }
             Verdict::Retry => {
-                counters.retried.add();
+                note!(counters, retried, debug, { %from, }, "an address must be proven first");
                 // Cannot fail for one that is not proven.
                 let _ = incoming.retry();
             }
             Verdict::Full => {
-                counters.refused_full.add();
+                note!(counters, refused_full, debug, { %from, }, "no place is left");
                 incoming.refuse();
             }
             Verdict::Address => {
-                counters.refused_address.add();
+                note!(counters, refused_address, debug, { %from, }, "an address has enough connections");
                 incoming.refuse();
             }
         }
@@ -127,17 +133,19 @@ async fn greet(
     let deadline = Instant::now().checked_add(wait);
     let deadline = deadline.unwrap_or_else(Instant::now);
     let Ok(connecting) = incoming.accept() else {
-        counters.failed_handshakes.add();
+        note!(counters, failed_handshakes, debug, { %from, }, "a first packet is no good");
         return;
     };
     let connection = match timeout_at(deadline, connecting).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            counters.failed_handshakes.add();
-            tracing::debug!(%error, "a handshake failed");
+            note!(counters, failed_handshakes, debug, { %from, %error, }, "a handshake failed");
             return;
         }
-        Err(_) => return counters.slow_handshakes.add(),
+        Err(_) => {
+            note!(counters, slow_handshakes, debug, { %from, }, "a handshake took too long");
+            return;
+        }
     };
     let close = |code, reason: &str| connection.close(VarInt::from_u32(code), reason.as_bytes());
     // The handshake is over, so the address is the peer's own.
@@ -147,31 +155,30 @@ async fn greet(
         .as_mut()
         .is_some_and(|pass| shared.gate().prove(pass, now));
     if !stays {
-        counters.refused_address.add();
+        note!(counters, refused_address, debug, { %from, }, "an address has enough connections");
         return close(close_code::ADDRESS, "too many connections");
     }
     let asked = timeout_at(deadline, credentials(&connection)).await;
     let (send, recv, credentials) = match asked {
         Ok(Some(all)) => all,
         Ok(None) => {
-            counters.failed_handshakes.add();
+            note!(counters, failed_handshakes, debug, { %from, }, "credentials are no good");
             return close(close_code::LOGIN, "bad credentials");
         }
         Err(_) => {
-            counters.slow_handshakes.add();
+            note!(counters, slow_handshakes, debug, { %from, }, "credentials took too long");
             return close(close_code::HANDSHAKE, "the handshake took too long");
         }
     };
     let identity = match timeout_at(deadline, shared.login.check(&credentials, from)).await {
         Ok(Ok(identity)) => identity,
         Ok(Err(error)) => {
-            counters.refused_logins.add();
-            tracing::debug!(%error, "a login was refused");
+            note!(counters, refused_logins, debug, { %from, %error, }, "a login was refused");
             // The same words whatever is wrong, so that guessing teaches nothing.
             return close(close_code::LOGIN, "login refused");
         }
         Err(_) => {
-            counters.slow_handshakes.add();
+            note!(counters, slow_handshakes, debug, { %from, }, "a login took too long");
             return close(close_code::HANDSHAKE, "the handshake took too long");
         }
     };
@@ -181,7 +188,7 @@ async fn greet(
         timeout_at(deadline, arrivals.send(arrival)).await,
         Ok(Ok(()))
     ) {
-        counters.slow_handshakes.add();
+        note!(counters, slow_handshakes, debug, { %from, }, "the game takes no newcomers");
         return close(close_code::FULL, "the server is busy");
     }
     counters.accepted.add();

@@ -1,0 +1,114 @@
+//! What happened to clients, what ended them, and how often.
+
+use std::collections::VecDeque;
+
+use super::{Disconnect, Server, ServerEvent};
+use crate::ClientId;
+use crate::limits::capped;
+use crate::stats::{ServerTotals, bump};
+
+/// Events kept while nobody takes them, however few clients there may be.
+const LEAST_EVENTS: usize = 16_384;
+
+/// Events of one client between two ticks: it is thrown out, comes back, loses its link and is gone.
+const EVENTS_PER_CLIENT: usize = 4;
+
+impl Server {
+    /// Returns what happened since the last call, in order.
+    ///
+    /// Take them each tick. So many are kept that all clients could come, go and come again between
+    /// two ticks; beyond that the oldest go, and are counted
+    /// ([`lost_events`](ServerTotals::lost_events)).
+    pub fn events(&mut self) -> std::vec::IntoIter<ServerEvent> {
+        Vec::from(core::mem::take(&mut self.events)).into_iter()
+    }
+
+    /// Returns the clients that are gone since the last call, and why: their links are to be
+    /// closed with [`Disconnect::code`], before a newer link has the same number. For the transport;
+    /// games read [`events`](Self::events).
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::{Disconnect, Identity, Protocol, Server, ServerSettings};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+    /// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+    /// server.disconnect(id, Duration::ZERO);
+    /// let ended: Vec<_> = server.take_ended().collect();
+    /// assert_eq!(ended, [(id, Disconnect::LinkLost)]);
+    /// ```
+    pub fn take_ended(&mut self) -> std::vec::IntoIter<(ClientId, Disconnect)> {
+        Vec::from(core::mem::take(&mut self.ended)).into_iter()
+    }
+
+    /// Returns what was counted since the start, for all clients together.
+    ///
+    /// Costs a little for each client that is held.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::{Identity, Protocol, Server, ServerSettings};
+    ///
+    /// let mut server = Server::new(Protocol::new("my game", 1), ServerSettings::default()).unwrap();
+    /// let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+    /// server.disconnect(id, Duration::ZERO);
+    /// assert_eq!(server.totals().links_lost, 1);
+    /// ```
+    #[must_use]
+    pub fn totals(&self) -> ServerTotals {
+        let mut totals = self.totals;
+        for peer in self.clients.values() {
+            totals.add(&peer.stats);
+        }
+        totals.suppressed_lines = self.log.suppressed();
+        totals
+    }
+
+    /// Forgets a client and everything kept for it.
+    pub(super) fn remove(&mut self, client: ClientId, reason: Disconnect) {
+        let Some(peer) = self.clients.remove(&client) else {
+            return;
+        };
+        self.forget(client);
+        self.totals.add(&peer.stats);
+        self.totals.note_end(&reason);
+        // Each kind of reason has its own lines, so that many who leave do not hide one who floods.
+        if let Some(suppressed) = self.log.admit(reason.kind(), self.now) {
+            tracing::debug!(%client, %reason, suppressed, "client gone");
+        }
+        let max = self.most_events();
+        if push(&mut self.ended, (client, reason.clone()), max) {
+            bump(&mut self.totals.lost_ends);
+        }
+        self.push_event(ServerEvent::Disconnected { client, reason });
+    }
+
+    pub(super) fn push_event(&mut self, event: ServerEvent) {
+        let max = self.most_events();
+        if push(&mut self.events, event, max) {
+            bump(&mut self.totals.lost_events);
+            capped!(
+                self.log,
+                self.now,
+                warn,
+                {},
+                "events are lost: nobody takes them"
+            );
+        }
+    }
+
+    fn most_events(&self) -> usize {
+        let clients = self.settings.limits.clients;
+        clients.saturating_mul(EVENTS_PER_CLIENT).max(LEAST_EVENTS)
+    }
+}
+
+/// Adds to a queue of at most `max`; returns whether its oldest had to go.
+fn push<T>(queue: &mut VecDeque<T>, item: T, max: usize) -> bool {
+    let full = queue.len() >= max;
+    if full {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+    full
+}

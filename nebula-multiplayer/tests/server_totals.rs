@@ -1,0 +1,266 @@
+//! Every end of a session and every limit that is hit is counted, and the count outlives the client.
+
+mod common;
+
+use core::time::Duration;
+
+use bevy_ecs::world::World;
+use common::{Chat, Health, Hit, Pair, protocol};
+use nebula_math::WorldPosition;
+use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::replication::Replicate;
+use nebula_multiplayer::stats::ServerTotals;
+use nebula_multiplayer::{Client, ClientSettings, Identity, Protocol, Server, ServerSettings};
+use serde_json::Value;
+
+/// Checks that exactly these counters of a server are not 0, whoever is still there.
+#[track_caller]
+fn assert_counted(server: &Server, expected: &[(&str, u64)]) {
+    let totals = serde_json::to_value(server.totals()).unwrap();
+    let mut counted = Vec::new();
+    for (name, count) in totals.as_object().unwrap() {
+        let count = count.as_u64().unwrap();
+        if count > 0 {
+            counted.push((name.as_str(), count));
+        }
+    }
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    counted.sort_unstable();
+    assert_eq!(counted, expected);
+}
+
+/// Lets time pass for the server alone.
+fn wait(pair: &mut Pair, time: Duration) {
+    pair.now += time;
+    pair.server.tick(&mut pair.world, pair.now);
+}
+
+#[test]
+fn each_end_is_counted_once() {
+    let mut pair = Pair::connected();
+    pair.stream(&[0; 8]).unwrap_err();
+    assert_counted(&pair.server, &[("joined", 1), ("bad_messages", 1)]);
+
+    let mut pair = Pair::connected();
+    while pair.stream(&[0; 4_096]).is_ok() {}
+    let totals = pair.server.totals();
+    assert_eq!(totals.bad_messages + totals.floods, 1);
+
+    let mut pair = Pair::new();
+    while pair.datagram(&[0; 1_000]).is_ok() {}
+    let totals = pair.server.totals();
+    assert_eq!(totals.floods, 1);
+    assert!(
+        totals.ignored_datagrams > 100,
+        "counted still: {}",
+        totals.ignored_datagrams
+    );
+
+    let mut pair = Pair::new();
+    wait(&mut pair, Duration::from_secs(5));
+    assert_counted(&pair.server, &[("hello_timeouts", 1)]);
+
+    let mut pair = Pair::connected();
+    wait(&mut pair, Duration::from_secs(10));
+    assert_counted(&pair.server, &[("joined", 1), ("idle", 1)]);
+
+    let mut pair = Pair::connected();
+    pair.client.disconnect(pair.now);
+    let mut bytes = Vec::new();
+    assert!(pair.client.transmit_stream(100, &mut bytes));
+    pair.stream(&bytes).unwrap_err();
+    assert_counted(&pair.server, &[("joined", 1), ("left", 1)]);
+
+    let mut pair = Pair::connected();
+    pair.server.kick(pair.id, "no reason", pair.now);
+    wait(&mut pair, Duration::from_secs(1));
+    assert_counted(&pair.server, &[("joined", 1), ("kicked", 1)]);
+
+    let mut pair = Pair::connected();
+    pair.server.disconnect(pair.id, pair.now);
+    wait(&mut pair, Duration::from_secs(30));
+    assert_counted(&pair.server, &[("joined", 1), ("expired", 1)]);
+
+    let mut pair = Pair::new();
+    let id = pair.server.connect(Identity::Anonymous, pair.now).unwrap();
+    pair.server.disconnect(id, pair.now);
+    assert_counted(&pair.server, &[("links_lost", 1)]);
+}
+
+#[test]
+fn ends_of_clients_that_go_on_talking_are_counted() {
+    // Its datagrams come, but it hears none, and so acknowledges none.
+    let mut pair = Pair::connected();
+    pair.spawn_player();
+    while pair.server.held() > 0 {
+        pair.now += Duration::from_millis(50);
+        let mut bytes = Vec::new();
+        while pair.client.transmit(common::MAX, &mut bytes) {
+            pair.datagram(&bytes).unwrap();
+            bytes.clear();
+        }
+        pair.server.tick(&mut pair.world, pair.now);
+        while pair.server.transmit(pair.id, common::MAX, &mut bytes) {
+            bytes.clear();
+        }
+        pair.client.tick(&mut pair.mirror, pair.now);
+    }
+    assert_eq!(pair.server.totals().never_acks, 1);
+
+    // Half a frame comes, and nothing more on the stream.
+    let mut pair = Pair::connected();
+    pair.stream(&[200, 0]).unwrap();
+    pair.steps(99);
+    assert_eq!(pair.server.totals().frame_timeouts, 0);
+    pair.now += Duration::from_millis(50);
+    pair.server.tick(&mut pair.world, pair.now);
+    assert_eq!(pair.server.totals().frame_timeouts, 1);
+
+    // It does not read its stream.
+    let mut pair = Pair::connected();
+    pair.server.send(pair.id, &Chat("a".repeat(900))).unwrap();
+    let mut bytes = Vec::new();
+    assert!(pair.server.transmit_stream(pair.id, 2_000, &mut bytes));
+    for _ in 0..200 {
+        if pair.server.held() == 0 {
+            break;
+        }
+        pair.now += Duration::from_millis(50);
+        let mut bytes = Vec::new();
+        while pair.client.transmit(common::MAX, &mut bytes) {
+            pair.datagram(&bytes).unwrap();
+            bytes.clear();
+        }
+        pair.server.note_unsent(pair.id, 900, pair.now);
+        pair.server.tick(&mut pair.world, pair.now);
+        while pair.server.transmit(pair.id, common::MAX, &mut bytes) {
+            pair.client.receive(&bytes, pair.now).unwrap();
+            bytes.clear();
+        }
+        pair.client.tick(&mut pair.mirror, pair.now);
+    }
+    let totals = pair.server.totals();
+    assert_eq!((totals.stalled, totals.resyncs), (1, 1), "{totals:?}");
+
+    // It speaks another protocol.
+    let mut pair = Pair::new();
+    let other = Protocol::new("another game", 1);
+    let mut client = Client::new(other, ClientSettings::default()).unwrap();
+    client.connect(pair.now);
+    let mut bytes = Vec::new();
+    client.transmit_stream(usize::MAX, &mut bytes);
+    pair.stream(&bytes).unwrap();
+    wait(&mut pair, Duration::from_secs(1));
+    assert_counted(&pair.server, &[("mismatches", 1)]);
+}
+
+#[test]
+fn each_limit_that_is_hit_is_counted_while_the_client_stays() {
+    let mut pair = Pair::with(Limits {
+        inbox_messages: 1,
+        clients: 1,
+        ..Limits::default()
+    });
+    pair.join();
+    for n in 0..3 {
+        pair.client.send(&Hit(n)).unwrap();
+    }
+    pair.steps(2);
+    let far = pair.server.connect(Identity::Account(1 << 63), pair.now);
+    assert!(far.is_err());
+    assert!(pair.server.connect(Identity::Account(8), pair.now).is_err());
+    let long = Chat("a".repeat(70_000));
+    assert!(pair.server.send(pair.id, &long).is_err());
+    pair.client.link_lost(pair.now);
+    pair.server.disconnect(pair.id, pair.now);
+    pair.server.connect(Identity::Account(7), pair.now).unwrap();
+    pair.client.connect(pair.now);
+    pair.steps(2);
+    assert_counted(
+        &pair.server,
+        &[
+            ("joined", 1),
+            ("resumed", 1),
+            ("dropped_messages", 2),
+            ("refused_accounts", 1),
+            ("refused_full", 1),
+            ("refused_messages", 1),
+        ],
+    );
+    // Counted of the client and no more, so that it is not counted twice when it goes.
+    let before = pair.server.totals();
+    pair.server.kick(pair.id, "", pair.now);
+    wait(&mut pair, Duration::from_secs(1));
+    let after = pair.server.totals();
+    assert_eq!(after.dropped_messages, before.dropped_messages);
+    assert_eq!(after.kicked, 1);
+}
+
+#[test]
+fn a_budget_that_is_spent_is_counted() {
+    let mut pair = Pair::with(Limits {
+        bytes_out_per_second: 1_024,
+        burst_bytes: 1_300,
+        ..Limits::default()
+    });
+    pair.join();
+    pair.spawn_player();
+    for n in 0..3_000 {
+        let at = WorldPosition::new(-n, 0, i128::MAX);
+        pair.world.spawn((Replicate, at, Health(1)));
+    }
+    pair.steps(3);
+    assert!(pair.server.totals().starved > 0);
+}
+
+/// A server without sockets, for many clients that come and go.
+fn server(clients: usize) -> Server {
+    let limits = Limits {
+        clients,
+        ..Limits::default()
+    };
+    let settings = ServerSettings {
+        limits,
+        ..ServerSettings::default()
+    };
+    Server::new(protocol(), settings).unwrap()
+}
+
+fn come_and_go(server: &mut Server, times: usize) {
+    for _ in 0..times {
+        let id = server.connect(Identity::Anonymous, Duration::ZERO).unwrap();
+        server.disconnect(id, Duration::ZERO);
+    }
+}
+
+#[test]
+fn no_end_is_lost_without_being_counted() {
+    let mut few = server(16);
+    come_and_go(&mut few, 16_384);
+    assert_eq!(few.totals().lost_events, 0);
+    come_and_go(&mut few, 3);
+    let totals = few.totals();
+    assert_eq!((totals.lost_events, totals.lost_ends), (3, 3));
+    assert_eq!(
+        (few.events().count(), few.take_ended().count()),
+        (16_384, 16_384)
+    );
+
+    // With as many clients as this, more than that many may end within one tick.
+    let mut many = server(8_192);
+    come_and_go(&mut many, 20_000);
+    let totals = many.totals();
+    assert_eq!((totals.lost_events, totals.lost_ends), (0, 0));
+    many.tick(&mut World::new(), Duration::ZERO);
+    assert_eq!(
+        (many.events().count(), many.take_ended().count()),
+        (20_000, 20_000)
+    );
+}
+
+#[test]
+fn the_totals_are_plain_numbers() {
+    let totals = serde_json::to_value(ServerTotals::default()).unwrap();
+    assert!(totals.as_object().unwrap().values().all(Value::is_u64));
+}
