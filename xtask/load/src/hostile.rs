@@ -9,7 +9,7 @@ use anyhow::Result;
 use bevy_ecs::world::World;
 use nebula_multiplayer::transport::quic::{self, QuicClient};
 use nebula_multiplayer::{Client, ClientSettings};
-use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime};
+use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
@@ -36,7 +36,8 @@ enum Kind {
     Flood,
     /// Joins as a healthy one does, then never says a word again.
     NeverAcks,
-    /// Says hello, then takes nothing that is sent.
+    /// Says hello, but reads neither its stream nor a datagram, and gives the
+    /// server no credit for a single byte of the stream.
     NeverReads,
     /// Shows its token one byte at a time.
     SlowStream,
@@ -97,9 +98,8 @@ impl Villain {
         while self.goes_on() {
             // The server may well close the door on it: that is the point, and it comes again.
             let _ = match self.kind {
-                Kind::NeverAcks => self.join(Duration::from_secs(15), false).await,
-                Kind::NeverReads => self.join(Duration::from_secs(15), true).await,
-                Kind::ComesAndGoes => self.join(Duration::ZERO, false).await,
+                Kind::NeverAcks => self.join(Duration::from_secs(15)).await,
+                Kind::ComesAndGoes => self.join(Duration::ZERO).await,
                 _ => self.speak(&mut random).await,
             };
             sleep(Duration::from_millis(500)).await;
@@ -114,9 +114,8 @@ impl Villain {
         self.deeds.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Joins with Nebula's own client, then falls silent for a while. A deaf one does so right after
-    /// its hello, and hears no welcome.
-    async fn join(&self, silent: Duration, deaf: bool) -> Result<()> {
+    /// Joins with Nebula's own client, then falls silent for a while.
+    async fn join(&self, silent: Duration) -> Result<()> {
         let settings = self.way.settings(token(self.account, self.way.server)?);
         let mut link = QuicClient::connect_on(&Handle::current(), &protocol(), &settings)?;
         let mut client = Client::new(protocol(), ClientSettings::default())?;
@@ -126,8 +125,7 @@ impl Villain {
             link.pump(&mut client, now);
             client.tick(&mut mirror, now);
             link.flush(&mut client);
-            let up = matches!(link.state(), quic::LinkState::Up);
-            if (deaf && up) || client.own_entity().is_some() {
+            if client.own_entity().is_some() {
                 self.deed();
                 break;
             }
@@ -147,12 +145,16 @@ impl Villain {
         let socket = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, last), 0))?;
         let config = EndpointConfig::default();
         let endpoint = Endpoint::new(config, None, socket, Arc::new(TokioRuntime))?;
-        let connecting =
-            endpoint.connect_with(self.config.clone(), self.way.server, "localhost")?;
+        let mut config = self.config.clone();
+        if self.kind == Kind::NeverReads {
+            config.transport_config(Arc::new(without_credit()));
+        }
+        let connecting = endpoint.connect_with(config, self.way.server, "localhost")?;
         let connection = connecting.await?;
         let result = match self.kind {
             Kind::SlowStream => self.trickle(&connection).await,
             Kind::BadToken => self.lie(&connection, random).await,
+            Kind::NeverReads => self.shut_its_ears(&connection).await,
             Kind::Flood => {
                 self.pour(&connection, random, 1_000, Duration::from_micros(500))
                     .await
@@ -193,6 +195,22 @@ impl Villain {
         Ok(())
     }
 
+    /// Joins, and never reads what it is sent, until the server has enough of it.
+    async fn shut_its_ears(&self, connection: &Connection) -> Result<()> {
+        // Kept, since dropping it would tell the server that nobody listens.
+        let (mut send, _recv) = connection.open_bi().await?;
+        let mut first = credentials(&token(self.account, self.way.server)?)?;
+        let mut client = Client::new(protocol(), ClientSettings::default())?;
+        client.connect(Duration::ZERO);
+        client.transmit_stream(usize::MAX, &mut first);
+        send.write_all(&first).await?;
+        self.deed();
+        while self.goes_on() && connection.close_reason().is_none() {
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+
     /// Shows a good token, so slowly that its time runs out.
     async fn trickle(&self, connection: &Connection) -> Result<()> {
         let (mut send, _recv) = connection.open_bi().await?;
@@ -222,6 +240,16 @@ impl Villain {
         let _ = recv.read_to_end(16).await;
         Ok(())
     }
+}
+
+/// A peer that lets the other side send no byte of a stream, and stays in touch.
+fn without_credit() -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .receive_window(0_u32.into())
+        .stream_receive_window(0_u32.into())
+        .keep_alive_interval(Some(Duration::from_secs(1)));
+    config
 }
 
 /// The first bytes of the stream: a length and what the login asks for.

@@ -18,7 +18,7 @@ use nebula_multiplayer::input::Mover;
 use nebula_multiplayer::interest::{InterestArea, InterestConfig};
 use nebula_multiplayer::limits::TransportLimits;
 use nebula_multiplayer::replication::Replicate;
-use nebula_multiplayer::transport::quic::{self, QuicServer, QuicSettings};
+use nebula_multiplayer::transport::quic::{self, Pace, QuicServer, QuicSettings};
 use nebula_multiplayer::{ClientId, Server, ServerEvent, ServerSettings};
 
 use crate::game::{
@@ -134,8 +134,8 @@ impl Host {
     }
 
     fn run(&mut self, orders: &Receiver<Order>, heap: fn() -> u64) -> Result<()> {
-        let period = Duration::from_secs(1) / u32::from(TICK_RATE);
-        let (mut due, mut second) = (Instant::now(), Instant::now());
+        let mut pace = Pace::new(TICK_RATE, self.net.now());
+        let mut second = Instant::now();
         let mut longest = Duration::ZERO;
         loop {
             while let Ok(order) = orders.try_recv() {
@@ -160,16 +160,10 @@ impl Host {
                     self.served(core::mem::take(&mut longest), heap()),
                 ))?;
             }
-            due += period;
-            let now = Instant::now();
-            match due.checked_duration_since(now) {
-                Some(wait) => std::thread::sleep(wait),
-                None => {
-                    // As `quic::run` does: go on from here rather than hurry after lost time.
-                    self.window.overruns += 1;
-                    due = now;
-                }
-            }
+            let late = pace.late();
+            let wait = pace.next(self.net.now());
+            self.window.overruns += pace.late() - late;
+            std::thread::sleep(wait);
         }
     }
 
