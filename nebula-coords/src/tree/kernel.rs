@@ -35,6 +35,11 @@ const FLOAT_CUT: f64 = 1.0 / (1 << 20) as f64;
 /// Centres beyond this are asked in `f64`: they are some hundred cubes away.
 const FLOAT_FAR: f64 = (1_u128 << 70) as f64;
 
+/// Centres beyond this have squares that overflow, so all is taken by the power of two below it: then no
+/// number is above 2^59, and what is lost below the smallest float is nothing beside the cut.
+const FLOAT_WIDE: f64 = (1_u64 << 61) as f64;
+const WIDE_SCALE: f64 = 1.0 / (1 << 12) as f64;
+
 /// No float of a leaf is above this, and none loses more than 2^-23 of itself.
 const FLOAT_END: f64 = (1_u64 << 63) as f64;
 
@@ -67,8 +72,8 @@ pub(super) enum Band {
 pub(super) enum Center {
     /// Differences to every offset fit `i32`, and are exact.
     Whole([i32; 3]),
-    /// Offsets are floats.
-    Floats([f32; 3]),
+    /// Offsets are floats, and count by the scale.
+    Floats { at: [f32; 3], scale: f32 },
 }
 
 impl Band {
@@ -128,6 +133,8 @@ impl Band {
 pub(super) struct View {
     center: [f64; 3],
     is_far: bool,
+    /// What the frame's floats are multiplied by.
+    scale: f64,
     millimetre: f64,
     /// By how much a distance may be off, besides the share that is rounding.
     error: f64,
@@ -143,6 +150,11 @@ impl View {
         });
         let far = farthest(&center);
         let is_far = far > FLOAT_FAR;
+        let scale = if is_far || far <= FLOAT_WIDE {
+            1.0
+        } else {
+            WIDE_SCALE
+        };
         let cut = if is_far {
             FLOAT_END * FLOAT_CUT + (far + FLOAT_END) * FAR_ROUNDING / 8.0
         } else {
@@ -151,16 +163,20 @@ impl View {
         // A stray is written as if it stood on the corner, along up to three axes.
         let room = if stray == 0 { 0.0 } else { power_of_two(stray) };
         Self {
-            center,
+            center: center.map(|v| v * scale),
             is_far,
-            millimetre,
-            error: cut + 2.0 * room * millimetre,
+            scale,
+            millimetre: millimetre * scale,
+            error: (cut + 2.0 * room * millimetre) * scale,
         }
     }
 
     #[inline]
     pub(super) fn near_center(&self) -> Center {
-        Center::Floats(self.center.map(|v| v as f32))
+        Center::Floats {
+            at: self.center.map(|v| v as f32),
+            scale: self.scale as f32,
+        }
     }
 
     /// Returns the thresholds of a sphere around the centre.
@@ -336,7 +352,7 @@ pub(super) fn near(block: &Block, center: Center) -> [f32; LANES] {
         for lane in 0..LANES {
             let d = match center {
                 Center::Whole(center) => axis[lane].cast_signed().wrapping_sub(center[k]) as f32,
-                Center::Floats(center) => f32::from_bits(axis[lane]) - center[k],
+                Center::Floats { at, scale } => f32::from_bits(axis[lane]) * scale - at[k],
             };
             squares[lane] += d * d;
         }
@@ -457,6 +473,36 @@ mod tests {
             inside > asked / 10 && inside < asked / 10 * 9,
             "{inside} of {asked} inside"
         );
+    }
+
+    /// Spheres far larger than a leaf of a large cube, whose squares would overflow in its own units.
+    #[test]
+    fn few_points_are_in_doubt_however_large_the_sphere() {
+        let mut random = Random(3);
+        for level in [40, 96, 101, 115] {
+            let cube = Cube::around(&[1 << 127; 3], level);
+            let points = (0..256).map(|id| {
+                let all = [0; 3].map(|_| u128::from(random.word()) << 64 | u128::from(random.word()));
+                let spread = |v: u128| v >> (128 - level);
+                (id, [0, 1, 2].map(|k| cube.origin[k] | spread(all[k])))
+            });
+            let leaf: Leaf<u32> = Leaf::new(cube, Place::Root, points);
+            let side = power_of_two(level);
+            for sides in [1_u16, 2, 4, 8, 16, 64, 200, 1_000] {
+                // The surface goes through the middle of the cube.
+                let mut center = cube.middle();
+                center[0] -= u128::from(sides) << level;
+                let band = Band::floats(&center, side * f64::from(sides), leaf.frame(), 0);
+                let asked = core::cell::Cell::new(0);
+                let mut out = [0; 256];
+                let found = scan(&band, &leaf, 0, &mut out, |_| {
+                    asked.set(asked.get() + 1);
+                    false
+                });
+                assert!(asked.get() <= 4, "level {level}, {sides} sides: {} asked", asked.get());
+                assert!((64..192).contains(&found), "{found} of 256 inside");
+            }
+        }
     }
 
     #[test]

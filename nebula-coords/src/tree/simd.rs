@@ -35,8 +35,10 @@ pub(super) fn near(blocks: &[Block], center: Center, sure: f32, never: f32) -> M
             // SAFETY: the processor has AVX-512F, as was just asked.
             return unsafe {
                 match center {
-                    Center::Whole(at) => x86::near_512::<false>(blocks, at, sure, never),
-                    Center::Floats(at) => x86::near_512::<true>(blocks, bits(at), sure, never),
+                    Center::Whole(at) => x86::near_512::<false>(blocks, at, 1.0, sure, never),
+                    Center::Floats { at, scale } => {
+                        x86::near_512::<true>(blocks, bits(at), scale, sure, never)
+                    }
                 }
             };
         }
@@ -45,8 +47,10 @@ pub(super) fn near(blocks: &[Block], center: Center, sure: f32, never: f32) -> M
             // SAFETY: the processor has AVX2 and FMA, as was just asked.
             return unsafe {
                 match center {
-                    Center::Whole(at) => x86::near_256::<false>(blocks, at, sure, never),
-                    Center::Floats(at) => x86::near_256::<true>(blocks, bits(at), sure, never),
+                    Center::Whole(at) => x86::near_256::<false>(blocks, at, 1.0, sure, never),
+                    Center::Floats { at, scale } => {
+                        x86::near_256::<true>(blocks, bits(at), scale, sure, never)
+                    }
                 }
             };
         }
@@ -63,8 +67,10 @@ pub(super) fn minima(blocks: &[Block], center: Center) -> [f32; 2 * LANES] {
         // SAFETY: the processor has AVX-512F, as was just asked.
         return unsafe {
             match center {
-                Center::Whole(at) => x86::minima_512::<false>(blocks, at),
-                Center::Floats(at) => x86::minima_512::<true>(blocks, bits(at)),
+                Center::Whole(at) => x86::minima_512::<false>(blocks, at, 1.0),
+                Center::Floats { at, scale } => {
+                    x86::minima_512::<true>(blocks, bits(at), scale)
+                }
             }
         };
     }
@@ -173,20 +179,26 @@ mod x86 {
         unsafe { _mm256_load_si256(block.axes[axis].as_ptr().cast()) }
     }
 
-    /// Returns the squares of two blocks. Offsets and centre are the bits of floats, or whole numbers.
+    /// Returns the squares of two blocks. Offsets and centre are the bits of floats, offsets to be scaled, or
+    /// whole numbers.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn squares_512<const FLOATS: bool>(
         first: &Block,
         second: &Block,
         center: &[__m512i; 3],
+        scale: __m512,
     ) -> __m512 {
         let mut squares = _mm512_setzero_ps();
         for (k, center) in center.iter().enumerate() {
             let low = _mm512_castsi256_si512(axis(first, k));
             let both = _mm512_inserti64x4::<1>(low, axis(second, k));
             let d = if FLOATS {
-                _mm512_sub_ps(_mm512_castsi512_ps(both), _mm512_castsi512_ps(*center))
+                _mm512_fmsub_ps(
+                    _mm512_castsi512_ps(both),
+                    scale,
+                    _mm512_castsi512_ps(*center),
+                )
             } else {
                 _mm512_cvtepi32_ps(_mm512_sub_epi32(both, *center))
             };
@@ -196,11 +208,17 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f")]
-    pub(super) fn minima_512<const FLOATS: bool>(blocks: &[Block], center: [i32; 3]) -> [f32; 16] {
+    pub(super) fn minima_512<const FLOATS: bool>(
+        blocks: &[Block],
+        center: [i32; 3],
+        scale: f32,
+    ) -> [f32; 16] {
         let center = center.map(|at| _mm512_set1_epi32(at));
+        let scale = _mm512_set1_ps(scale);
         let mut least = _mm512_set1_ps(f32::INFINITY);
         for pair in blocks.chunks_exact(2) {
-            least = _mm512_min_ps(least, squares_512::<FLOATS>(&pair[0], &pair[1], &center));
+            let squares = squares_512::<FLOATS>(&pair[0], &pair[1], &center, scale);
+            least = _mm512_min_ps(least, squares);
         }
         let mut minima = [0.0; 16];
         // SAFETY: the list is as long as the register, and the instruction asks for no alignment.
@@ -212,15 +230,17 @@ mod x86 {
     pub(super) fn near_512<const FLOATS: bool>(
         blocks: &[Block],
         center: [i32; 3],
+        scale: f32,
         sure: f32,
         never: f32,
     ) -> Masks {
         let center = center.map(|at| _mm512_set1_epi32(at));
+        let scale = _mm512_set1_ps(scale);
         let (sure, never) = (_mm512_set1_ps(sure), _mm512_set1_ps(never));
         let mut found = Masks { sure: 0, maybe: 0 };
         let mut shift = 0;
         for pair in blocks.chunks(2) {
-            let squares = squares_512::<FLOATS>(&pair[0], &pair[pair.len() - 1], &center);
+            let squares = squares_512::<FLOATS>(&pair[0], &pair[pair.len() - 1], &center, scale);
             found.sure |= u64::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(squares, sure)) << shift;
             found.maybe |= u64::from(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(squares, never)) << shift;
             shift += 16;
@@ -233,10 +253,12 @@ mod x86 {
     pub(super) fn near_256<const FLOATS: bool>(
         blocks: &[Block],
         center: [i32; 3],
+        scale: f32,
         sure: f32,
         never: f32,
     ) -> Masks {
         let center = center.map(|at| _mm256_set1_epi32(at));
+        let scale = _mm256_set1_ps(scale);
         let (sure, never) = (_mm256_set1_ps(sure), _mm256_set1_ps(never));
         let bits = |mask: __m256| u64::from(_mm256_movemask_ps(mask).cast_unsigned());
         let mut found = Masks { sure: 0, maybe: 0 };
@@ -245,7 +267,11 @@ mod x86 {
             for (k, center) in center.iter().enumerate() {
                 let offsets = axis(block, k);
                 let d = if FLOATS {
-                    _mm256_sub_ps(_mm256_castsi256_ps(offsets), _mm256_castsi256_ps(*center))
+                    _mm256_fmsub_ps(
+                        _mm256_castsi256_ps(offsets),
+                        scale,
+                        _mm256_castsi256_ps(*center),
+                    )
                 } else {
                     _mm256_cvtepi32_ps(_mm256_sub_epi32(offsets, *center))
                 };
@@ -285,9 +311,11 @@ mod tests {
         ($near:ident) => {
             |blocks, center, sure, never| match center {
                 // SAFETY: whoever lists this way has asked for the instructions.
-                Center::Whole(at) => unsafe { x86::$near::<false>(blocks, at, sure, never) },
+                Center::Whole(at) => unsafe { x86::$near::<false>(blocks, at, 1.0, sure, never) },
                 // SAFETY: the same.
-                Center::Floats(at) => unsafe { x86::$near::<true>(blocks, bits(at), sure, never) },
+                Center::Floats { at, scale } => unsafe {
+                    x86::$near::<true>(blocks, bits(at), scale, sure, never)
+                },
             }
         };
     }
@@ -324,7 +352,10 @@ mod tests {
     fn square(block: &Block, lane: usize, center: Center) -> f64 {
         let gap = |k: usize| match center {
             Center::Whole(at) => i64::from(block.axes[k][lane]).abs_diff(at[k].into()) as f64,
-            Center::Floats(at) => f64::from(f32::from_bits(block.axes[k][lane])) - f64::from(at[k]),
+            Center::Floats { at, scale } => {
+                let offset = f64::from(f32::from_bits(block.axes[k][lane]));
+                offset * f64::from(scale) - f64::from(at[k])
+            }
         };
         [0, 1, 2].map(|k| gap(k) * gap(k)).iter().sum()
     }
@@ -349,11 +380,14 @@ mod tests {
             *axis = [0; LANES].map(|_| offset(state));
         }
         let center = if floats {
-            Center::Floats([0; 3].map(|_| match word(state) % 4 {
-                0 => 0.0,
-                1 => -f32::from_bits(offset(state)),
-                _ => f32::from_bits(offset(state)),
-            }))
+            Center::Floats {
+                at: [0; 3].map(|_| match word(state) % 4 {
+                    0 => 0.0,
+                    1 => -f32::from_bits(offset(state)),
+                    _ => f32::from_bits(offset(state)),
+                }),
+                scale: [1.0, 1.0 / 4_096.0][usize::from(word(state).is_multiple_of(4))],
+            }
         } else {
             Center::Whole([0; 3].map(|_| match word(state) % 4 {
                 0 => NEAR_LOW,
