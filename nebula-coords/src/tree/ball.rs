@@ -14,7 +14,7 @@
     reason = "every rounding step is covered by a margin"
 )]
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use super::SpatialIndex;
 use super::best::float;
@@ -23,7 +23,7 @@ use super::kernel::{Band, NEAR_LOW, power_of_two, signed};
 use super::leaf::Leaf;
 use super::node::{Link, Node, PLACES, slots_touched};
 use super::query::Sink;
-use super::shape::Scan;
+use super::shape::{Keep, Scan};
 use super::simd;
 use super::sphere::Sphere;
 use crate::DenseId;
@@ -113,8 +113,8 @@ impl Ball {
 
 impl Scan for Ball {
     #[inline]
-    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
-        let frame = leaf.frame();
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, slots: Range<usize>, out: &mut impl Keep<I>) {
+        let frame = &leaf.frame();
         let center = &self.sphere.center;
         let band = if !frame.is_exact() {
             Band::floats(center, self.radius, frame, leaf.stray())
@@ -123,9 +123,9 @@ impl Scan for Ball {
         } else {
             Band::far(center, self.radius, frame)
         };
-        super::kernel::scan(&band, leaf, from, out, |slot| {
+        super::kernel::scan(&band, leaf, slots, out, |slot| {
             self.sphere.contains(&leaf.key(slot))
-        })
+        });
     }
 }
 
@@ -305,24 +305,15 @@ impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
             match child {
                 Link::Empty => {}
                 Link::Leaf(leaf) => self.wait(if inside { leaf | INSIDE } else { leaf })?,
-                Link::Node(node) if inside => self.whole(node)?,
+                Link::Node(_) if inside => {
+                    // In order, and past the queue: there is nothing to wait for but the ids themselves.
+                    self.flush()?;
+                    self.index.take_all(child, self.sink)?;
+                }
                 Link::Node(node) => self.descend(self.index.nodes.get(node))?,
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Hands over everything below a node.
-    fn whole(&mut self, at: u32) -> ControlFlow<()> {
-        let node = self.index.nodes.get(at);
-        if self.sink.take_count(node.count) {
-            return ControlFlow::Continue(());
-        }
-        node.children().try_for_each(|(_, child)| match child {
-            Link::Empty => ControlFlow::Continue(()),
-            Link::Leaf(leaf) => self.wait(leaf | INSIDE),
-            Link::Node(node) => self.whole(node),
-        })
     }
 
     /// Puts a leaf at the end of the queue.
@@ -331,7 +322,8 @@ impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
         if self.waiting == QUEUE {
             self.flush()?;
         }
-        simd::prefetch(self.index.leaves.place(leaf & !INSIDE));
+        let lines = if leaf & INSIDE == 0 { 2 } else { 1 };
+        simd::prefetch_lines(self.index.leaves.place(leaf & !INSIDE), lines);
         self.queue[self.waiting] = leaf;
         self.waiting += 1;
         ControlFlow::Continue(())
@@ -342,7 +334,11 @@ impl<'a, I: DenseId, S: Sink<I>> Walk<'a, I, S> {
         let index = self.index;
         let leaf_of = |entry: u32| index.leaves.get(entry & !INSIDE);
         let waiting = core::mem::take(&mut self.waiting);
-        let fetch = |entry: &u32| leaf_of(*entry).fetch(entry & INSIDE == 0);
+        let fetch = |entry: &u32| {
+            if entry & INSIDE == 0 {
+                leaf_of(*entry).fetch();
+            }
+        };
         self.queue[..waiting].iter().take(AHEAD).for_each(fetch);
         for i in 0..waiting {
             let entry = self.queue[i];

@@ -11,10 +11,13 @@
     reason = "every rounding step is covered by the band of doubt"
 )]
 
+use core::ops::Range;
+
 use super::best::float;
 use super::cube::Key;
 use super::frame::{Frame, OFFSET_END};
 use super::leaf::{Block, LANES, Leaf};
+use super::shape::Keep;
 use super::simd::{self, GROUP, Masks};
 
 /// A word has a bit for each point of a group of blocks.
@@ -272,22 +275,22 @@ fn farthest(center: &[f64; 3]) -> f64 {
     center.iter().fold(0.0_f64, |far, v| far.max(v.abs()))
 }
 
-/// Writes the ids of a leaf's points from slot `from` on that lie in a band, and those in doubt that
-/// `exactly` confirms, to `out`, and returns how many there were.
+/// Hands the ids of a leaf's points in some slots that lie in a band, and those in doubt that `exactly`
+/// confirms, to `out`.
 pub(super) fn scan<I: Copy>(
     band: &Band,
     leaf: &Leaf<I>,
-    from: usize,
-    out: &mut [I],
+    slots: Range<usize>,
+    out: &mut impl Keep<I>,
     exactly: impl Fn(usize) -> bool,
-) -> usize {
-    debug_assert!(from.is_multiple_of(LANES), "scans start at a block");
+) {
+    debug_assert!(slots.start.is_multiple_of(LANES), "scans start at a block");
     match *band {
         Band::Near {
             center,
             sure,
             never,
-        } => scan_by(leaf, from, out, exactly, |blocks| {
+        } => scan_by(leaf, slots, out, exactly, |blocks| {
             simd::near(blocks, center, sure, never)
         }),
         Band::Far {
@@ -295,7 +298,7 @@ pub(super) fn scan<I: Copy>(
             floats,
             sure,
             never,
-        } => scan_by(leaf, from, out, exactly, |blocks| {
+        } => scan_by(leaf, slots, out, exactly, |blocks| {
             simd::masks(blocks, sure, never, |block| far(block, center, floats))
         }),
     }
@@ -304,15 +307,14 @@ pub(super) fn scan<I: Copy>(
 #[inline]
 fn scan_by<I: Copy>(
     leaf: &Leaf<I>,
-    from: usize,
-    out: &mut [I],
+    slots: Range<usize>,
+    out: &mut impl Keep<I>,
     exactly: impl Fn(usize) -> bool,
     masks: impl Fn(&[Block]) -> Masks,
-) -> usize {
-    let until = leaf.len().min(from + out.len());
-    let mut found = 0;
-    let blocks = &leaf.blocks()[from / LANES..until.div_ceil(LANES)];
-    let ids = leaf.ids()[from..until].chunks(WORD);
+) {
+    let from = slots.start;
+    let blocks = &leaf.blocks()[from / LANES..slots.end.div_ceil(LANES)];
+    let ids = leaf.ids()[slots].chunks(WORD);
     for (at, (blocks, ids)) in blocks.chunks(GROUP).zip(ids).enumerate() {
         let Masks { mut sure, maybe } = masks(blocks);
         let used = u64::MAX >> (WORD - ids.len());
@@ -324,24 +326,8 @@ fn scan_by<I: Copy>(
                 sure |= 1 << lane;
             }
         }
-        found += keep(ids, sure & used, &mut out[found..]);
+        out.keep(ids, sure & used);
     }
-    found
-}
-
-/// Copies the ids whose bits are set, and returns how many there are.
-#[inline]
-fn keep<I: Copy>(ids: &[I], mut bits: u64, out: &mut [I]) -> usize {
-    let count = bits.count_ones() as usize;
-    if count == ids.len() {
-        out[..count].copy_from_slice(ids);
-        return count;
-    }
-    for id in &mut out[..count] {
-        *id = ids[bits.trailing_zeros() as usize];
-        bits &= bits - 1;
-    }
-    count
 }
 
 /// Returns the squared distances of a block's points.
@@ -452,22 +438,16 @@ mod tests {
         while asked < cases {
             let (leaf, sphere) = scene(&mut random);
             let ball = Ball::new(sphere.center, sphere.radius);
-            let mut out = [0; 64];
-            let found = ball.scan(&leaf, 0, &mut out);
+            let mut found = Vec::new();
+            ball.scan(&leaf, 0..leaf.len(), &mut found);
             let exact: Vec<u32> = leaf
                 .points()
                 .filter(|(_, key)| sphere.contains(key))
                 .map(|(id, _)| id)
                 .collect();
-            assert_eq!(
-                &out[..found],
-                exact,
-                "{:x?} {:x}",
-                sphere.center,
-                sphere.radius
-            );
+            assert_eq!(found, exact, "{:x?} {:x}", sphere.center, sphere.radius);
             asked += leaf.len();
-            inside += found;
+            inside += found.len();
         }
         assert!(
             inside > asked / 10 && inside < asked / 10 * 9,
@@ -482,7 +462,8 @@ mod tests {
         for level in [40, 96, 101, 115] {
             let cube = Cube::around(&[1 << 127; 3], level);
             let points = (0..256).map(|id| {
-                let all = [0; 3].map(|_| u128::from(random.word()) << 64 | u128::from(random.word()));
+                let all =
+                    [0; 3].map(|_| u128::from(random.word()) << 64 | u128::from(random.word()));
                 let spread = |v: u128| v >> (128 - level);
                 (id, [0, 1, 2].map(|k| cube.origin[k] | spread(all[k])))
             });
@@ -492,15 +473,19 @@ mod tests {
                 // The surface goes through the middle of the cube.
                 let mut center = cube.middle();
                 center[0] -= u128::from(sides) << level;
-                let band = Band::floats(&center, side * f64::from(sides), leaf.frame(), 0);
+                let band = Band::floats(&center, side * f64::from(sides), &leaf.frame(), 0);
                 let asked = core::cell::Cell::new(0);
-                let mut out = [0; 256];
-                let found = scan(&band, &leaf, 0, &mut out, |_| {
+                let mut found = Vec::new();
+                scan(&band, &leaf, 0..256, &mut found, |_| {
                     asked.set(asked.get() + 1);
                     false
                 });
-                assert!(asked.get() <= 4, "level {level}, {sides} sides: {} asked", asked.get());
-                assert!((64..192).contains(&found), "{found} of 256 inside");
+                assert!(
+                    asked.get() <= 4,
+                    "level {level}, {sides} sides: {} asked",
+                    asked.get()
+                );
+                assert!((64..192).contains(&found.len()), "{found:?} inside");
             }
         }
     }
@@ -526,12 +511,9 @@ mod tests {
                     .collect();
                 let leaf = Leaf::new(cube, Place::Root, points.iter().copied());
                 let ball = Ball::new([origin; 3], 13 * scale);
-                let mut out = [9; 8];
-                assert_eq!(
-                    (ball.scan(&leaf, 0, &mut out), out[0]),
-                    (1, 0),
-                    "{origin:x} {scale}"
-                );
+                let mut out = Vec::new();
+                ball.scan(&leaf, 0..2, &mut out);
+                assert_eq!(out, [0], "{origin:x} {scale}");
             }
         }
     }

@@ -37,25 +37,34 @@ pub(super) enum Moved {
 
 /// The points of one cube. Ids stand apart from offsets, so a leaf that lies wholly inside a region
 /// is handed over as one slice.
+///
+/// The fields stand in the order of their lines in memory: a hand-over costs the first one, and where the
+/// cube is small a scan or a move costs the first two.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Leaf<I> {
-    /// The part of space whose points come here; see `Cube::slack` for who may stay.
-    pub(super) cube: Cube,
-    pub(super) place: Place,
-    /// The last change epoch in which this leaf was reported; see `changes.rs`.
-    pub(super) reported: u64,
-    /// Whether this leaf is a crowd that parted; see `try_move`.
-    restless: bool,
-    /// By how many bits a point may be outside the cube; never less than it is.
-    stray: u8,
-    /// How many points left in a batch and still count above.
-    missing: u32,
-    frame: Frame,
     ids: Vec<I>,
     blocks: Vec<Block>,
+    pub(super) place: Place,
+    /// How many points left in a batch and still count above.
+    missing: u32,
+    /// By how many bits a point may be outside the cube; never less than it is.
+    stray: u8,
+    /// Whether this leaf is a crowd that parted; see `try_move`.
+    restless: bool,
+    /// The part of space whose points come here; see `Cube::slack` for who may stay.
+    pub(super) cube: Cube,
+    /// See `frame()`, which leaves this unread where the cube is small.
+    wide_frame: Frame,
     /// The whole keys, where the frame is not exact; else empty.
     keys: Vec<Key>,
+    /// The last change epoch in which this leaf was reported; see `changes.rs`.
+    pub(super) reported: u64,
 }
+
+// What `Leaf` says of lines.
+const _: () = assert!(core::mem::offset_of!(Leaf<u64>, cube) == 64);
+const _: () = assert!(size_of::<Option<Leaf<u64>>>() == 256);
 
 impl<I: Copy> Leaf<I> {
     /// Makes a leaf of points in the cube; see `find_strays` for points in its slack.
@@ -78,7 +87,7 @@ impl<I: Copy> Leaf<I> {
             missing: 0,
             stray: 0,
             reported: 0,
-            frame,
+            wide_frame: frame,
             ids,
             blocks: Vec::new(),
             keys: Vec::new(),
@@ -111,7 +120,7 @@ impl<I: Copy> Leaf<I> {
             restless: false,
             stray: 0,
             missing: 0,
-            frame,
+            wide_frame: frame,
             blocks: vec![Block::default(); ids.len().div_ceil(LANES)],
             ids,
             keys: Vec::new(),
@@ -137,19 +146,17 @@ impl<I: Copy> Leaf<I> {
         &self.blocks
     }
 
-    /// Lets the processor fetch what a scan reads first, or a visitor of ids alone.
+    /// Lets the processor fetch what a scan reads first.
     #[inline]
-    pub(super) fn fetch(&self, blocks: bool) {
+    pub(super) fn fetch(&self) {
         simd::prefetch_list(&self.ids, 4);
-        if blocks {
-            simd::prefetch_list(&self.blocks, 16);
-        }
+        simd::prefetch_list(&self.blocks, 16);
     }
 
     /// Lets the processor fetch the whole keys of points from a slot on, a bit for each, if there are any.
     #[inline]
     pub(super) fn fetch_keys(&self, from: usize, mut bits: u64) {
-        if self.frame.is_exact() {
+        if self.is_exact() {
             return;
         }
         while bits != 0 {
@@ -171,8 +178,14 @@ impl<I: Copy> Leaf<I> {
     }
 
     #[inline]
-    pub(super) fn frame(&self) -> &Frame {
-        &self.frame
+    pub(super) fn frame(&self) -> Frame {
+        Frame::of_cube(&self.cube).unwrap_or(self.wide_frame)
+    }
+
+    /// Returns whether the offsets say all there is to know of a position.
+    #[inline]
+    fn is_exact(&self) -> bool {
+        self.cube.level <= OFFSET_BITS || self.wide_frame.is_exact()
     }
 
     /// Returns by how many bits a point may be outside the cube.
@@ -188,8 +201,8 @@ impl<I: Copy> Leaf<I> {
 
     #[inline]
     pub(super) fn key(&self, slot: usize) -> Key {
-        if self.frame.is_exact() {
-            self.frame.key(self.offsets(slot))
+        if self.is_exact() {
+            self.frame().key(self.offsets(slot))
         } else {
             self.keys[slot]
         }
@@ -213,7 +226,7 @@ impl<I: Copy> Leaf<I> {
 
     /// Returns the list of whole keys, where the frame is not exact.
     pub(super) fn whole_keys(&self) -> Option<&[Key]> {
-        (!self.frame.is_exact()).then_some(&*self.keys)
+        (!self.is_exact()).then_some(&*self.keys)
     }
 
     /// Adds a point of this leaf's cube and returns its slot.
@@ -223,11 +236,11 @@ impl<I: Copy> Leaf<I> {
         if slot.is_multiple_of(LANES) {
             self.blocks.push(Block::default());
         }
-        if self.frame.is_exact() {
+        if self.is_exact() {
             self.set(slot, key);
         } else {
             self.keys.push(key);
-            match self.frame.offsets(&key) {
+            match self.frame().offsets(&key) {
                 Some(offsets) => self.write(slot, offsets),
                 None => self.reframe(slot, key),
             }
@@ -315,13 +328,13 @@ impl<I: Copy> Leaf<I> {
     /// Moves a point within this leaf's cube.
     #[inline]
     pub(super) fn set(&mut self, slot: usize, key: Key) {
-        if self.frame.is_exact() && self.frame.holds(&key) {
+        if self.is_exact() && self.frame().holds(&key) {
             return self.write_low(slot, &key);
         }
-        match self.frame.offsets(&key) {
+        match self.frame().offsets(&key) {
             Some(offsets) => {
                 self.write(slot, offsets);
-                if !self.frame.is_exact() {
+                if !self.is_exact() {
                     self.keys[slot] = key;
                 }
             }
@@ -334,7 +347,7 @@ impl<I: Copy> Leaf<I> {
         let last = self.ids.len() - 1;
         let block = self.blocks[last / LANES];
         self.write(slot, [0, 1, 2].map(|axis| block.axes[axis][last % LANES]));
-        if !self.frame.is_exact() {
+        if !self.is_exact() {
             self.keys.swap_remove(slot);
         }
         self.ids.swap_remove(slot);
@@ -369,7 +382,7 @@ impl<I: Copy> Leaf<I> {
         reason = "in a frame of 31 bits the lowest 32 lead to the offset, whatever is above"
     )]
     fn write_low(&mut self, slot: usize, key: &Key) {
-        let from = &self.frame.origin;
+        let from = self.frame().origin;
         let offset = |k: usize| (key[k] as u32).wrapping_sub(from[k] as u32);
         self.write(slot, [offset(0), offset(1), offset(2)]);
     }
@@ -377,7 +390,7 @@ impl<I: Copy> Leaf<I> {
     /// Moves a point out of the present frame, which only a leaf of a large cube has to do.
     #[cold]
     fn reframe(&mut self, slot: usize, key: Key) {
-        let mut keys: Vec<Key> = if self.frame.is_exact() {
+        let mut keys: Vec<Key> = if self.is_exact() {
             // The slot's offsets may be unset yet: its key is replaced below.
             (0..self.len()).map(|slot| self.key(slot)).collect()
         } else {
@@ -396,13 +409,9 @@ impl<I: Copy> Leaf<I> {
 
     /// Writes every point anew in a frame that fits the points of a large cube.
     fn encode(&mut self, keys: Vec<Key>) {
-        self.frame = Frame::fitting(&self.cube, &keys);
+        self.wide_frame = Frame::fitting(&self.cube, &keys);
         self.write_all(keys.iter().copied());
-        self.keys = if self.frame.is_exact() {
-            Vec::new()
-        } else {
-            keys
-        };
+        self.keys = if self.is_exact() { Vec::new() } else { keys };
     }
 
     /// Writes every point anew in the present frame.
@@ -410,9 +419,9 @@ impl<I: Copy> Leaf<I> {
         self.blocks.clear();
         self.blocks
             .resize(keys.len().div_ceil(LANES), Block::default());
+        let frame = self.frame();
         for (slot, key) in keys.enumerate() {
-            let offsets = self
-                .frame
+            let offsets = frame
                 .offsets(&key)
                 .expect("a frame holds the points it was made for");
             self.write(slot, offsets);
@@ -435,7 +444,7 @@ impl<I: Copy> Leaf<I> {
                 self.len()
             ));
         }
-        if self.keys.len() != if self.frame.is_exact() { 0 } else { self.len() } {
+        if self.keys.len() != if self.is_exact() { 0 } else { self.len() } {
             return Err(format!(
                 "{} whole keys for {} points",
                 self.keys.len(),
@@ -453,10 +462,10 @@ impl<I: Copy> Leaf<I> {
             let written = self.blocks[slot / LANES]
                 .axes
                 .map(|axis| axis[slot % LANES]);
-            if self.frame.offsets(&key) != Some(written) {
+            if self.frame().offsets(&key) != Some(written) {
                 return Err(format!(
                     "point {key:x?} is written as {written:?} in {:x?}",
-                    self.frame
+                    self.frame()
                 ));
             }
         }

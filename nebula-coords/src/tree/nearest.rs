@@ -83,7 +83,7 @@ impl<I: DenseId> SpatialIndex<I> {
         if leaf.frame().is_exact() {
             return f64::INFINITY;
         }
-        let view = kernel::View::new(at, leaf.frame(), leaf.stray());
+        let view = kernel::View::new(at, &leaf.frame(), leaf.stray());
         view.reach(leaf, wanted).unwrap_or(f64::INFINITY)
     }
 
@@ -203,7 +203,7 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         children.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         for (_, child) in children.iter().take(AHEAD) {
             match *child {
-                Link::Leaf(leaf) => simd::prefetch(self.index.leaves.place(leaf)),
+                Link::Leaf(leaf) => simd::prefetch_lines(self.index.leaves.place(leaf), 2),
                 Link::Node(node) => simd::prefetch(self.index.nodes.place(node)),
                 Link::Empty => {}
             }
@@ -219,7 +219,7 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
     fn leaf(&mut self, at: u32) {
         let leaf = self.index.leaves.get(at);
         simd::prefetch_list(leaf.blocks(), GROUP * 2);
-        let frame = leaf.frame();
+        let frame = &leaf.frame();
         if !frame.is_exact() {
             let view = kernel::View::new(&self.at, frame, leaf.stray());
             let never = |radius| view.never(radius);

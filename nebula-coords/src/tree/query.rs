@@ -7,7 +7,8 @@ use super::ball::Ball;
 use super::cube::key_of;
 use super::leaf::Leaf;
 use super::node::Link;
-use super::shape::{BoxShape, Diamond, Relation, Scan, Shape, Sweep};
+use super::shape::{BoxShape, Diamond, Keep, Relation, Scan, Shape, Sweep};
+use super::simd;
 use crate::{DenseId, Metric, Region};
 
 /// How many ids a visitor is handed at most from a leaf that lies only partly inside; a multiple of
@@ -29,7 +30,33 @@ pub(super) trait Sink<I> {
 /// Hands slices to a visitor, through a buffer on the stack.
 struct Visitor<'a, I> {
     f: &'a mut dyn FnMut(&[I]) -> ControlFlow<()>,
-    buffer: Option<[I; CHUNK]>,
+    buffer: Option<Buffer<I>>,
+}
+
+/// Room for some ids on the stack.
+struct Buffer<I> {
+    ids: [I; CHUNK],
+    count: usize,
+}
+
+impl<I: Copy> Keep<I> for Buffer<I> {
+    #[inline]
+    fn keep(&mut self, ids: &[I], mut bits: u64) {
+        let count = bits.count_ones() as usize;
+        for id in &mut self.ids[self.count..][..count] {
+            *id = ids[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
+        }
+        self.count += count;
+    }
+}
+
+/// Counts who is picked.
+impl<I> Keep<I> for usize {
+    #[inline]
+    fn keep(&mut self, _: &[I], bits: u64) {
+        *self += bits.count_ones() as Self;
+    }
 }
 
 impl<I: Copy> Sink<I> for Visitor<'_, I> {
@@ -42,11 +69,15 @@ impl<I: Copy> Sink<I> for Visitor<'_, I> {
         let Some(first) = leaf.ids().first() else {
             return ControlFlow::Continue(());
         };
-        let buffer = self.buffer.get_or_insert([*first; CHUNK]);
+        let buffer = self.buffer.get_or_insert(Buffer {
+            ids: [*first; CHUNK],
+            count: 0,
+        });
         for from in (0..leaf.len()).step_by(CHUNK) {
-            let found = shape.scan(leaf, from, buffer);
-            if found > 0 {
-                (self.f)(&buffer[..found])?;
+            buffer.count = 0;
+            shape.scan(leaf, from..leaf.len().min(from + CHUNK), buffer);
+            if buffer.count > 0 {
+                (self.f)(&buffer.ids[..buffer.count])?;
             }
         }
         ControlFlow::Continue(())
@@ -58,30 +89,15 @@ impl<I: Copy> Sink<I> for Visitor<'_, I> {
 }
 
 /// Appends to a list, without the detour through a buffer.
-struct Collector<'a, I> {
-    out: &'a mut Vec<I>,
-    /// How many ids of the list are found ones; the rest is room that was made already.
-    found: usize,
-}
-
-impl<I: Copy> Sink<I> for Collector<'_, I> {
+impl<I: Copy> Sink<I> for Vec<I> {
     #[inline]
     fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
-        self.out.truncate(self.found);
-        self.out.extend_from_slice(ids);
-        self.found = self.out.len();
+        simd::append(self, ids);
         ControlFlow::Continue(())
     }
 
     fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
-        let Some(first) = leaf.ids().first() else {
-            return ControlFlow::Continue(());
-        };
-        let room = self.found + leaf.len();
-        if self.out.len() < room {
-            self.out.resize(room, *first);
-        }
-        self.found += shape.scan(leaf, 0, &mut self.out[self.found..room]);
+        shape.scan(leaf, 0..leaf.len(), self);
         ControlFlow::Continue(())
     }
 
@@ -91,31 +107,20 @@ impl<I: Copy> Sink<I> for Collector<'_, I> {
 }
 
 /// Counts; a node wholly inside is counted without a look at its points.
-struct Counter<I> {
-    count: usize,
-    buffer: Option<[I; CHUNK]>,
-}
-
-impl<I: Copy> Sink<I> for Counter<I> {
+impl<I: Copy> Sink<I> for usize {
     #[inline]
     fn take(&mut self, ids: &[I]) -> ControlFlow<()> {
-        self.count += ids.len();
+        *self += ids.len();
         ControlFlow::Continue(())
     }
 
     fn take_from<S: Scan>(&mut self, shape: &S, leaf: &Leaf<I>) -> ControlFlow<()> {
-        let Some(first) = leaf.ids().first() else {
-            return ControlFlow::Continue(());
-        };
-        let buffer = self.buffer.get_or_insert([*first; CHUNK]);
-        for from in (0..leaf.len()).step_by(CHUNK) {
-            self.count += shape.scan(leaf, from, buffer);
-        }
+        shape.scan(leaf, 0..leaf.len(), self);
         ControlFlow::Continue(())
     }
 
     fn take_count(&mut self, count: u32) -> bool {
-        self.count += count as usize;
+        *self += count as Self;
         true
     }
 }
@@ -129,21 +134,15 @@ impl<I: DenseId> SpatialIndex<I> {
         self.answer(region, &mut Visitor { f, buffer: None })
     }
 
+    /// Appends the ids in a region to a list.
     pub(super) fn collect_region(&self, region: &Region, out: &mut Vec<I>) {
-        let found = out.len();
-        let mut collector = Collector { out, found };
-        let _ = self.answer(region, &mut collector);
-        let found = collector.found;
-        out.truncate(found);
+        let _ = self.answer(region, out);
     }
 
     pub(super) fn count_region(&self, region: &Region) -> usize {
-        let mut counter = Counter {
-            count: 0,
-            buffer: None,
-        };
-        let _ = self.answer(region, &mut counter);
-        counter.count
+        let mut count = 0;
+        let _ = self.answer(region, &mut count);
+        count
     }
 
     fn answer(&self, region: &Region, sink: &mut impl Sink<I>) -> ControlFlow<()> {
@@ -226,7 +225,7 @@ impl<I: DenseId> SpatialIndex<I> {
     }
 
     /// Hands over everything below a link.
-    fn take_all(&self, link: Link, sink: &mut impl Sink<I>) -> ControlFlow<()> {
+    pub(super) fn take_all(&self, link: Link, sink: &mut impl Sink<I>) -> ControlFlow<()> {
         match link {
             Link::Empty => ControlFlow::Continue(()),
             Link::Leaf(at) => sink.take(self.leaves.get(at).ids()),

@@ -1,8 +1,11 @@
 //! Shapes: regions as the tree asks about them.
 
+use core::ops::Range;
+
 use super::cube::{Cube, Key, key_of, position_of};
 use super::leaf::Leaf;
 use super::node::slots_touched;
+use super::simd;
 use crate::Region;
 
 /// How a shape and a cube lie to each other.
@@ -28,23 +31,33 @@ pub(super) trait Shape {
     fn contains(&self, key: &Key) -> bool;
 }
 
+/// Who takes the ids of points that were picked.
+pub(super) trait Keep<I> {
+    /// Takes the ids whose bits are set: of up to 64, in order.
+    fn keep(&mut self, ids: &[I], bits: u64);
+}
+
+impl<I: Copy> Keep<I> for Vec<I> {
+    #[inline]
+    fn keep(&mut self, ids: &[I], bits: u64) {
+        simd::append_kept(self, ids, bits);
+    }
+}
+
 /// Who can pick points of a leaf.
 pub(super) trait Scan {
-    /// Writes the ids of a leaf's points from slot `from` on that are wanted to `out`, in slot order,
-    /// and returns how many there were. It looks at as many points as `out` has room for.
-    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize;
+    /// Hands the ids of a leaf's points in some slots that are wanted to `out`, in slot order. The first slot
+    /// is that of a block.
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, slots: Range<usize>, out: &mut impl Keep<I>);
 }
 
 impl<S: Shape> Scan for S {
-    fn scan<I: Copy>(&self, leaf: &Leaf<I>, from: usize, out: &mut [I]) -> usize {
-        let mut found = 0;
-        for (slot, id) in leaf.ids().iter().enumerate().skip(from).take(out.len()) {
+    fn scan<I: Copy>(&self, leaf: &Leaf<I>, slots: Range<usize>, out: &mut impl Keep<I>) {
+        for (slot, id) in slots.clone().zip(&leaf.ids()[slots]) {
             if self.contains(&leaf.key(slot)) {
-                out[found] = *id;
-                found += 1;
+                out.keep(core::slice::from_ref(id), 1);
             }
         }
-        found
     }
 }
 

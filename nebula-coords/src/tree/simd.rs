@@ -68,9 +68,7 @@ pub(super) fn minima(blocks: &[Block], center: Center) -> [f32; 2 * LANES] {
         return unsafe {
             match center {
                 Center::Whole(at) => x86::minima_512::<false>(blocks, at, 1.0),
-                Center::Floats { at, scale } => {
-                    x86::minima_512::<true>(blocks, bits(at), scale)
-                }
+                Center::Floats { at, scale } => x86::minima_512::<true>(blocks, bits(at), scale),
             }
         };
     }
@@ -137,18 +135,18 @@ pub(super) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
-/// Asks the processor to fetch every line of what is about to be read.
+/// Asks the processor to fetch the first lines of what is about to be read, up to `lines`.
 #[inline]
-pub(super) fn prefetch_whole<T>(item: &T) {
+pub(super) fn prefetch_lines<T>(item: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
-    for offset in (0..size_of::<T>()).step_by(64) {
+    for offset in (0..size_of::<T>()).step_by(64).take(lines) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let line = core::ptr::from_ref(item).cast::<i8>().wrapping_add(offset);
         // SAFETY: every x86-64 processor has the instruction, and it only hints: it reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
+    let _ = (item, lines);
 }
 
 /// Asks the processor to fetch the first lines of a list, up to `lines`.
@@ -159,6 +157,58 @@ pub(super) fn prefetch_list<T>(list: &[T], lines: usize) {
         prefetch(item);
     }
 }
+
+/// Appends to a list, as `extend_from_slice` does, but without a call of `memcpy`: most leaves are so small that
+/// the call would cost as much as the copy.
+#[inline]
+pub(super) fn append<T: Copy>(list: &mut Vec<T>, more: &[T]) {
+    let count = more.len();
+    list.reserve(count);
+    let from = more.as_ptr();
+    // SAFETY: every copy stays below `count`, on both sides: the loop by its condition, the two after it because
+    // there are at least `STEP` items and fewer than two steps are left. There is room for `count` items, and
+    // the borrows keep the two sides apart. In the end all of them are written.
+    unsafe {
+        let to = list.as_mut_ptr().add(list.len());
+        if count < STEP {
+            core::ptr::copy_nonoverlapping(from, to, count);
+        } else {
+            let mut at = 0;
+            while at + 2 * STEP <= count {
+                core::ptr::copy_nonoverlapping(from.add(at), to.add(at), STEP);
+                core::ptr::copy_nonoverlapping(from.add(at + STEP), to.add(at + STEP), STEP);
+                at += 2 * STEP;
+            }
+            let first = at.min(count - STEP);
+            core::ptr::copy_nonoverlapping(from.add(first), to.add(first), STEP);
+            let last = count - STEP;
+            core::ptr::copy_nonoverlapping(from.add(last), to.add(last), STEP);
+        }
+        list.set_len(list.len() + count);
+    }
+}
+
+/// Appends the items whose bits are set to a list.
+#[inline]
+pub(super) fn append_kept<T: Copy>(list: &mut Vec<T>, items: &[T], mut bits: u64) {
+    let count = bits.count_ones() as usize;
+    if count == items.len() {
+        return append(list, items);
+    }
+    list.reserve(count);
+    // SAFETY: there is room for `count` items, and all of them are written before they count.
+    unsafe {
+        let to = list.as_mut_ptr().add(list.len());
+        for at in 0..count {
+            to.add(at).write(items[bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
+        list.set_len(list.len() + count);
+    }
+}
+
+/// So many items are copied at a time.
+const STEP: usize = 16;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -464,9 +514,35 @@ mod tests {
     }
 
     #[test]
+    fn lists_grow_by_what_is_appended() {
+        let items: Vec<(u8, u64)> = (0..100).map(|i| (1, i)).collect();
+        for count in 0..=100 {
+            let (mut list, mut expected) = (vec![(9, 9)], vec![(9, 9)]);
+            for from in [0, 100 - count] {
+                append(&mut list, &items[from..from + count]);
+                expected.extend_from_slice(&items[from..from + count]);
+            }
+            assert_eq!(list, expected);
+        }
+        let mut state = 3;
+        for count in 0..=64_usize {
+            let used = u64::MAX.unbounded_shr(64 - u32::try_from(count).expect("small"));
+            for bits in [0, u64::MAX, word(&mut state), word(&mut state), 1, 1 << 63] {
+                let bits = bits & used;
+                let kept = (0..count)
+                    .filter(|at| bits >> at & 1 == 1)
+                    .map(|at| items[at]);
+                let mut list = vec![(9, 9)];
+                append_kept(&mut list, &items[..count], bits);
+                assert!(list.into_iter().eq([(9, 9)].into_iter().chain(kept)));
+            }
+        }
+    }
+
+    #[test]
     fn hints_change_nothing() {
         prefetch(&5_u8);
-        prefetch_whole(&[1_u64; 100]);
+        prefetch_lines(&[1_u64; 100], 3);
         prefetch_list(&[[1_u64; 100]; 2], 9);
         prefetch_list::<()>(&[(); 3], 9);
         prefetch_list::<u32>(&[], 9);

@@ -16,6 +16,9 @@ use crate::DenseId;
 const LEAVES_AHEAD: usize = 12;
 const POINTS_AHEAD: usize = 5;
 
+/// The lines of a leaf that a move in a cube of any size reads.
+pub(super) const LEAF_LINES: usize = 4;
+
 /// One in so many entries of a large batch tells how many cross.
 const SAMPLED: usize = 32;
 
@@ -155,14 +158,9 @@ impl<I: DenseId> SpatialIndex<I> {
     /// nearer one, whose leaf is there by then, the point.
     #[inline]
     fn fetch_ahead(&self, moves: &[(I, WorldPosition)]) {
-        // Whose generation it is matters not.
-        let spot = |ahead: usize| match moves.get(ahead) {
-            Some((id, _)) => self.table.get(id.dense_index()),
-            None => Spot::VACANT,
-        };
-        let (far, near) = (spot(LEAVES_AHEAD), spot(POINTS_AHEAD));
+        let (far, near) = self.spots_ahead(|ahead| moves.get(ahead).map(|(id, _)| *id));
         if far != Spot::VACANT {
-            simd::prefetch_whole(self.leaves.place(far.leaf));
+            simd::prefetch_lines(self.leaves.place(far.leaf), LEAF_LINES);
         }
         if near != Spot::VACANT {
             let leaf = self.leaves.get(near.leaf);
@@ -171,6 +169,17 @@ impl<I: DenseId> SpatialIndex<I> {
                 simd::prefetch(&leaf.ids()[near.slot as usize]);
             }
         }
+    }
+
+    /// Returns the spots of two later entries of a batch, the farther one first.
+    #[inline]
+    pub(super) fn spots_ahead(&self, id: impl Fn(usize) -> Option<I>) -> (Spot, Spot) {
+        // Whose generation it is matters not.
+        let spot = |ahead: usize| match id(ahead) {
+            Some(id) => self.table.get(id.dense_index()),
+            None => Spot::VACANT,
+        };
+        (spot(LEAVES_AHEAD), spot(POINTS_AHEAD))
     }
 
     /// Records in the change feed what a batch is about to change.
