@@ -189,6 +189,22 @@ impl<I: DenseId> SpatialIndex<I> {
         Some(old)
     }
 
+    /// Removes many ids at once and returns how many were stored, which is faster than one by one; unknown
+    /// ids change nothing.
+    ///
+    /// ```
+    /// use nebula_coords::{SpatialIndex, SpatialQuery};
+    /// use nebula_math::WorldPosition;
+    ///
+    /// let points = [(1_u32, WorldPosition::MIN), (2, WorldPosition::ORIGIN)];
+    /// let mut index = SpatialIndex::from_points(&points);
+    /// assert_eq!(index.remove_batch(&[1, 9, 1]), 1);
+    /// assert_eq!((index.len(), index.get(1)), (1, None));
+    /// ```
+    pub fn remove_batch(&mut self, ids: &[I]) -> usize {
+        self.take_out_all(ids)
+    }
+
     /// Removes everything; marks set before answer "everything" from now on.
     pub fn clear(&mut self) {
         let mut changes = core::mem::replace(&mut self.changes, ChangeLog::new());

@@ -143,6 +143,58 @@ fn large_batches_leave_what_their_last_entries_say() {
     }
 }
 
+/// Removals of every size, with ids named twice and ids that nobody has, until nobody is left; between
+/// them new ones come, so that leaves which lost some are filled again.
+#[test]
+fn removals_at_once_leave_who_is_not_named() {
+    for seed in 0..6 {
+        let s = &mut Seeded(seed);
+        let mut twin = LinearIndex::new();
+        for id in 0..6_000 {
+            let at = match s.below(8) {
+                0 => WorldPosition::new(power(s), power(s), power(s)),
+                1 => WorldPosition::ORIGIN,
+                _ => anywhere(s, 1 << 32),
+            };
+            twin.insert(id, at);
+        }
+        let points: Points = twin.iter().collect();
+        let mut index = SpatialIndex::from_points(&points);
+        for (round, share) in [100, 4, 2, 50, 2, 10, 1, 1].into_iter().enumerate() {
+            let what = format!("seed {seed}, round {round}");
+            let now: Points = twin.iter().collect();
+            let mut ids = Vec::new();
+            for (id, _) in &now {
+                if s.below(share) == 0 {
+                    ids.extend([*id, s.pick(&now).0, id + 1_000_000]);
+                }
+            }
+            let mark = index.mark();
+            let removed = index.remove_batch(&ids);
+            let gone: Vec<_> = ids.iter().filter_map(|id| twin.remove(*id)).collect();
+            assert_eq!(removed, gone.len(), "{what}");
+            assert_eq!(index.len(), twin.len(), "{what}");
+            if !twin.is_empty() {
+                compare(&index, &twin, s, &what);
+            }
+            index.validate().unwrap_or_else(|e| panic!("{what}: {e}"));
+            let changes = index.changes_since(mark).expect("the mark is young");
+            assert!(changes.ids().iter().all(|id| ids.contains(id)), "{what}");
+            let regions: Vec<_> = changes.regions().collect();
+            for at in gone.iter().step_by(97) {
+                let is_covered = regions.iter().any(|region| region.contains(at));
+                assert!(is_covered, "{what}: {at:?} is not covered");
+            }
+            for id in (7_000..7_100).filter(|_| share != 1) {
+                let at = anywhere(s, 1 << 32);
+                index.insert(id, at);
+                twin.insert(id, at);
+            }
+        }
+        assert_eq!(index.iter().count(), 0, "seed {seed}");
+    }
+}
+
 #[test]
 fn a_leaf_alone_below_its_node_may_split() {
     let spot = |id: u32| WorldPosition::new(i128::from(id % 7), i128::from(id / 7), 0);

@@ -25,19 +25,13 @@ impl<I: DenseId> SpatialIndex<I> {
             let index = moves[*at].0.dense_index();
             let spot = self.table.get(index);
             if spot.leaf != u32::MAX {
-                if self.leaves.get_mut(spot.leaf).miss_one() {
-                    left.push(spot.leaf);
-                }
+                self.miss_one(spot.leaf, &mut left);
                 self.take_out(spot);
             }
             // Until its new leaf is known, the table says which entry of an id counts.
             self.table.set(index, Spot::leaving(number(*at)));
         }
-        for leaf in &left {
-            let leaf = self.leaves.get_mut(*leaf);
-            let (place, missing) = (leaf.place, leaf.miss_none());
-            self.count_down(place, missing);
-        }
+        self.count_missing(&left);
         let points: Vec<_> = self
             .last_of(moves, crossing.iter().copied())
             .map(|(_, p)| *p)

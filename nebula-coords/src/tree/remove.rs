@@ -2,7 +2,9 @@
 
 use super::cube::Key;
 use super::node::{Link, Place};
+use super::simd;
 use super::table::Spot;
+use super::update::LEAF_LINES;
 use super::{MERGE_LIMIT, SpatialIndex};
 use crate::DenseId;
 
@@ -13,6 +15,61 @@ impl<I: DenseId> SpatialIndex<I> {
         self.changes.note_leaf(leaf);
         if let Some(moved) = leaf.swap_remove(spot.slot as usize) {
             self.table.set(moved.dense_index(), spot);
+        }
+    }
+
+    /// See `remove_batch`: all are taken out first, and the tree is restored around each leaf once.
+    pub(super) fn take_out_all(&mut self, ids: &[I]) -> usize {
+        let before = self.len;
+        let mut left = Vec::new();
+        for (at, id) in ids.iter().enumerate() {
+            self.fetch_removals(&ids[at..]);
+            let Some(spot) = self.spot(*id) else {
+                continue;
+            };
+            self.changes.note_id(*id);
+            self.miss_one(spot.leaf, &mut left);
+            self.take_out(spot);
+            self.table.set(id.dense_index(), Spot::VACANT);
+            self.len -= 1;
+        }
+        self.count_missing(&left);
+        for leaf in left {
+            self.tidy(leaf);
+        }
+        before - self.len
+    }
+
+    /// Lets the processor fetch what later removals of a batch need.
+    #[inline]
+    fn fetch_removals(&self, ids: &[I]) {
+        let (far, near) = self.spots_ahead(|ahead| ids.get(ahead).copied());
+        if far != Spot::VACANT {
+            simd::prefetch_lines(self.leaves.place(far.leaf), LEAF_LINES);
+        }
+        if near != Spot::VACANT {
+            let leaf = self.leaves.get(near.leaf);
+            for slot in [near.slot as usize, leaf.len() - 1] {
+                leaf.fetch_point(slot);
+                simd::prefetch(&leaf.ids()[slot]);
+            }
+        }
+    }
+
+    /// Notes that a point of a batch is about to leave its leaf; the list gets the leaf once.
+    #[inline]
+    pub(super) fn miss_one(&mut self, leaf: u32, left: &mut Vec<u32>) {
+        if self.leaves.get_mut(leaf).miss_one() {
+            left.push(leaf);
+        }
+    }
+
+    /// Counts those that left a list of leaves less in every node above.
+    pub(super) fn count_missing(&mut self, left: &[u32]) {
+        for leaf in left {
+            let leaf = self.leaves.get_mut(*leaf);
+            let (place, missing) = (leaf.place, leaf.miss_none());
+            self.count_down(place, missing);
         }
     }
 

@@ -51,9 +51,8 @@ impl Contender for Tree {
     }
 
     fn remove(&mut self) {
-        for (id, _) in &self.loaded {
-            self.index.remove(*id);
-        }
+        let ids: Vec<u32> = self.loaded.iter().map(|(id, _)| *id).collect();
+        self.index.remove_batch(&ids);
     }
 
     fn aim(&mut self, centers: &[WorldPosition]) {
