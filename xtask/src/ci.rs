@@ -36,10 +36,15 @@ const CHECKS: &[Check] = &[
         run: || outcome(tidy::tidy(true)),
     },
     Check {
+        // Before anything builds: the README's test command would mend a lock file unseen.
+        name: "lock files",
+        run: || outcome(lock_files()),
+    },
+    Check {
         name: "clippy",
         run: || {
             with_tool("clippy", "clippy --version", || {
-                line("clippy --workspace --all-targets --all-features -- -D warnings")
+                line("clippy --locked --workspace --all-targets --all-features -- -D warnings")
             })
         },
     },
@@ -49,7 +54,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "tests, all features",
-        run: || line(&format!("test {} --all-features", libraries())),
+        run: || line(&format!("test --locked {} --all-features", libraries())),
     },
     Check {
         name: "sim",
@@ -62,7 +67,7 @@ const CHECKS: &[Check] = &[
     Check {
         // Debug and release must agree on every property.
         name: "tests, release",
-        run: || line("test --release -p nebula-math --test properties"),
+        run: || line("test --locked --release -p nebula-math --test properties"),
     },
     Check {
         name: "window",
@@ -78,7 +83,7 @@ const CHECKS: &[Check] = &[
     },
     Check {
         name: "benches type-checked",
-        run: || line("check --workspace --benches --all-features"),
+        run: || line("check --locked --workspace --benches --all-features"),
     },
     Check {
         name: "side workspaces",
@@ -203,7 +208,7 @@ fn window() -> Outcome {
     match missing_program(&["Xvfb", "xdotool", "xprop"]) {
         Some(tool) => Outcome::Skipped(tool),
         // Named with the whole workspace, so that what the README's test command built fits.
-        None => line("test --workspace --test window"),
+        None => line("test --locked --workspace --test window"),
     }
 }
 
@@ -227,7 +232,7 @@ fn libraries_alone() -> Result<()> {
             .map(|name| format!("--no-default-features --features {name}"));
         let flags = ["--no-default-features", "", "--all-features"].map(str::to_owned);
         for flags in flags.into_iter().chain(single) {
-            run(&mut cargo(&format!("check -p {library} {flags}")))?;
+            run(&mut cargo(&format!("check --locked -p {library} {flags}")))?;
         }
     }
     Ok(())
@@ -268,15 +273,23 @@ fn miri() -> Result<()> {
     Ok(())
 }
 
+/// Holds each lock file against its manifests: what is checked is what everyone else builds.
+fn lock_files() -> Result<()> {
+    let locked = "metadata --locked --format-version 1";
+    run(cargo(locked).stdout(Stdio::null()))?;
+    for manifest in side_manifests() {
+        run(cargo_beside(locked, &manifest).stdout(Stdio::null()))?;
+    }
+    Ok(())
+}
+
 /// Fuzz targets and peer comparisons build apart, so nothing else would notice them rot. The peers
-/// take minutes to compile, so only their lock file is held against their manifest and our crates.
+/// take minutes to compile, so only their lock file is looked at.
 fn side_workspaces() -> Result<()> {
     for manifest in side_manifests() {
-        if manifest == peers_manifest() {
-            let mut command = cargo_beside("metadata --locked --format-version 1", &manifest);
-            run(command.stdout(Stdio::null()))?;
-        } else {
-            run(cargo_beside("clippy --all-targets", &manifest).args(["--", "-D", "warnings"]))?;
+        if manifest != peers_manifest() {
+            let mut command = cargo_beside("clippy --locked --all-targets", &manifest);
+            run(command.args(["--", "-D", "warnings"]))?;
         }
     }
     Ok(())

@@ -16,13 +16,13 @@ pub(crate) fn manifest() -> PathBuf {
 
 /// Runs a load; fails when a client differs from the truth, or a goal that counts is missed.
 pub(crate) fn load(flags: &[String]) -> Result<()> {
-    run(cargo_beside("run --release", &manifest())
+    run(cargo_beside("run --locked --release", &manifest())
         .args(["--", "run"])
         .args(flags))
 }
 
 /// The tests of the programs, and a small load.
 pub(crate) fn load_in_ci() -> Result<()> {
-    run(&mut cargo_beside("test --release", &manifest()))?;
+    run(&mut cargo_beside("test --locked --release", &manifest()))?;
     load(&SMALL.map(str::to_owned))
 }
