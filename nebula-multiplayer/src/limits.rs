@@ -307,7 +307,7 @@ impl Limits {
     }
 }
 
-fn check(name: &'static str, value: u64, min: u64, max: u64) -> Result<(), LimitError> {
+pub(crate) fn check(name: &'static str, value: u64, min: u64, max: u64) -> Result<(), LimitError> {
     if (min..=max).contains(&value) {
         Ok(())
     } else {

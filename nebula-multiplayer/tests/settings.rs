@@ -85,4 +85,25 @@ fn values_out_of_range_are_named_when_checked() {
         settings.validate().unwrap_err().to_string(),
         "limit idle_timeout is 5; give at least 100 and at most 86400000"
     );
+    for (text, problem) in [
+        (
+            r#"{"replication":{"spawns_per_tick":0}}"#,
+            "limit replication.spawns_per_tick is 0; give at least 1 and at most 65536",
+        ),
+        (
+            r#"{"replication":{"kept_max":100000}}"#,
+            "limit replication.kept_max is 100000; give at least 0 and at most 65536",
+        ),
+        (
+            r#"{"interest":{"max_visible":0}}"#,
+            "limit interest.max_visible is 0; give at least 1 and at most 65536",
+        ),
+        (
+            r#"{"limits":{"keep_alive":10000}}"#,
+            "limit keep_alive is 10000; give at least 10 and at most 9999",
+        ),
+    ] {
+        let settings: ServerSettings = serde_json::from_str(text).unwrap();
+        assert_eq!(settings.validate().unwrap_err().to_string(), problem);
+    }
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::fields::from_fields;
 use crate::interest::InterestConfig;
-use crate::limits::{LimitError, Limits};
+use crate::limits::{LimitError, Limits, check};
 use crate::protocol::ProtocolError;
 use crate::replication::ReplicationSettings;
 
@@ -101,6 +101,19 @@ impl ServerSettings {
             return Err(SettingsError::TickRate(self.tick_rate));
         }
         self.interest.radius_mm()?;
+        let most = 1 << 16;
+        let (interest, replication) = (&self.interest, &self.replication);
+        for (name, value, min) in [
+            ("interest.max_visible", interest.max_visible, 1),
+            (
+                "replication.spawns_per_tick",
+                replication.spawns_per_tick,
+                1,
+            ),
+            ("replication.kept_max", replication.kept_max, 0),
+        ] {
+            check(name, u64::try_from(value).unwrap_or(u64::MAX), min, most)?;
+        }
         Ok(())
     }
 

@@ -113,3 +113,8 @@ pub mod close_code {
     /// Our own fault.
     pub const INTERNAL: u32 = 39;
 }
+
+/// The examples of the server guide, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/server-guide.md")]
+mod guide {}
