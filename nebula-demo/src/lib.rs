@@ -69,6 +69,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
+    let out: &mut dyn Write = &mut Named(out);
     let outcome = match args::parse(args) {
         Ok(Command::Help) => out
             .write_all(args::HELP.as_bytes())
@@ -114,6 +115,28 @@ fn show(options: &Options, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::
     }
     let mut show = options.scenario.show(options.seed);
     Ok(headless::run(&mut show, options, out)?.exit_status())
+}
+
+/// An output whose errors say that they are its own: a full disk, say, that it goes to.
+struct Named<'a>(&'a mut dyn Write);
+
+impl Named<'_> {
+    fn name<T>(result: std::io::Result<T>) -> std::io::Result<T> {
+        result.map_err(|error| {
+            let text = format!("the output cannot be written: {error}");
+            std::io::Error::new(error.kind(), text)
+        })
+    }
+}
+
+impl Write for Named<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Self::name(self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Self::name(self.0.flush())
+    }
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

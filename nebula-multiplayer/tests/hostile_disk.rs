@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 mod quic_common;
+mod quic_hostile;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::fs::{File, OpenOptions};
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 use nebula_multiplayer::auth::OpenLogin;
 use nebula_multiplayer::transport::quic::{self, CertificateSource, QuicSettings};
 use nebula_multiplayer::{Server, ServerSettings};
-use quic_common::{Guest, Health, Host, join, protocol, until};
+use quic_common::{Guest, Health, Host, protocol};
+use quic_hostile::Witness;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
@@ -60,21 +62,10 @@ fn problem(chain: &Path, key: &Path) -> String {
     error.expect("it cannot be used").to_string()
 }
 
-/// Notes that the healthy client goes on.
-#[track_caller]
-fn goes_on(host: &mut Host, guest: &mut Guest, health: u16) {
-    host.spawn(-7, health);
-    until(host, &mut [guest], "it is told", |_, guests| {
-        guests[0].healths().contains(&health)
-    });
-    assert!(guest.client.is_connected());
-}
-
 #[test]
 fn hostile_44_disk_full_cuts_certificates_short_and_the_error_names_the_file() {
     let mut host = Host::new();
-    let mut guest = Guest::new(&host, 1);
-    join(&mut host, &mut [&mut guest]);
+    let mut witness = Witness::new(&mut host);
     let folder = Folder::new();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
@@ -92,7 +83,7 @@ fn hostile_44_disk_full_cuts_certificates_short_and_the_error_names_the_file() {
         assert!(error.contains("cut-key.pem"), "{room} bytes: {error}");
         assert!(error.contains("private key"), "{room} bytes: {error}");
     }
-    goes_on(&mut host, &mut guest, 777);
+    witness.notices_nothing(&mut host);
 }
 
 /// Writes each line to a disk that is full.
@@ -134,15 +125,14 @@ fn hostile_44_disk_full_of_the_log_ends_no_session() {
     let disk = OpenOptions::new().write(true).open(full).unwrap();
     tracing::subscriber::set_global_default(FullDisk(disk)).unwrap();
     let mut host = Host::new();
-    let mut guest = Guest::new(&host, 1);
-    join(&mut host, &mut [&mut guest]);
+    let mut witness = Witness::new(&mut host);
     let mut strangers: Vec<Guest> = (0..5).map(|_| Guest::shown(&host, vec![1, 2, 3])).collect();
-    let mut refs: Vec<&mut Guest> = strangers.iter_mut().collect();
-    until(&mut host, &mut refs, "all are refused", |_, guests| {
-        guests.iter().all(|guest| guest.is_down())
+    witness.until(&mut host, "all are refused", |_| {
+        strangers.iter_mut().for_each(Guest::step);
+        strangers.iter().all(Guest::is_down)
     });
     assert!(REFUSED.load(Ordering::Relaxed) >= 5, "lines were lost");
-    goes_on(&mut host, &mut guest, 888);
+    witness.notices_nothing(&mut host);
     let players = host.world.query::<&Health>().iter(&host.world).count();
     assert_eq!(players, 2, "the player and the thing beside it");
 }
