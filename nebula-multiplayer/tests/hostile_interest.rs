@@ -1,5 +1,8 @@
 //! The rows of the list of hostile inputs that belong to interest.
 
+#[path = "common/places.rs"]
+mod places;
+
 use bevy_ecs::prelude::*;
 use nebula_math::{MetersError, WorldPosition};
 use nebula_multiplayer::interest::{
@@ -8,6 +11,7 @@ use nebula_multiplayer::interest::{
 };
 use nebula_multiplayer::replication::{NetworkIds, Replicate};
 use nebula_multiplayer::{ClientId, NetworkId};
+use places::{FAR, HERE};
 
 const CLIENT: ClientId = ClientId::new(1);
 
@@ -68,27 +72,16 @@ fn hostile_24_positions_at_the_ends_of_every_axis() {
 fn hostile_26_things_far_apart_are_never_near() {
     let mut interest = Interest::new();
     interest.add_client(CLIENT, ClientFacts::default());
-    // In wrapping arithmetic 2^64 squares to 0, and the ends of the universe are neighbours.
-    let here = WorldPosition::new(i128::MIN, 0, 5);
-    let far = [
-        WorldPosition::new(i128::MIN + (1 << 64), 0, 5),
-        WorldPosition::new(i128::MIN + (1 << 64), 1 << 64, 5 + (1 << 64)),
-        WorldPosition::new(i128::MIN, -(1 << 96), 5),
-        WorldPosition::new(-1, 0, 5),
-        WorldPosition::new(0, 0, 5),
-        WorldPosition::new(i128::MAX, 0, 5),
-        WorldPosition::new(i128::MAX, i128::MAX, i128::MAX),
-    ];
-    for (index, at) in far.iter().enumerate() {
+    for (index, at) in FAR.iter().enumerate() {
         interest.insert(id(index), Facts::at(*at));
-        assert!(!within_interest(&here, at, 500.0) && !within_interest(at, &here, 1e12));
+        assert!(!within_interest(&HERE, at, 500.0) && !within_interest(at, &HERE, 1e12));
     }
     for radius in [0, 500_000, (1 << 64) - 1] {
-        interest.set_areas(CLIENT, &[Area::new(here, radius)]);
+        interest.set_areas(CLIENT, &[Area::new(HERE, radius)]);
         interest.update();
         assert!(interest.set(CLIENT).unwrap().is_empty(), "radius {radius}");
     }
-    interest.set_areas(CLIENT, &[Area::new(here, 1 << 64)]);
+    interest.set_areas(CLIENT, &[Area::new(HERE, 1 << 64)]);
     interest.update();
     assert!(
         interest.set(CLIENT).unwrap().iter().eq([id(0)]),

@@ -5,6 +5,8 @@
 mod common;
 #[path = "oracle/budget.rs"]
 mod meter;
+#[path = "common/places.rs"]
+mod places;
 
 use core::time::Duration;
 
@@ -17,6 +19,7 @@ use nebula_multiplayer::interest::{InterestArea, InterestConfig};
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::replication::{Replicate, ReplicationSettings};
 use nebula_multiplayer::{ClientId, Identity, Server, ServerSettings};
+use places::{FAR, HERE};
 
 /// A client that is in, and its player.
 fn with_player(mut pair: Pair, at: WorldPosition) -> (Pair, Entity) {
@@ -113,18 +116,8 @@ fn hostile_25_a_wish_to_step_over_the_edge_of_the_universe() {
 
 #[test]
 fn hostile_26_nothing_from_far_away_is_ever_shown() {
-    // In wrapping arithmetic 2^64 squares to 0, and the ends of the universe are neighbours.
-    let here = WorldPosition::new(i128::MIN, 0, 5);
-    let (mut pair, _) = with_player(Pair::watched(), here);
-    for at in [
-        WorldPosition::new(i128::MIN + (1 << 64), 0, 5),
-        WorldPosition::new(i128::MIN + (1 << 64), 1 << 64, 5 + (1 << 64)),
-        WorldPosition::new(i128::MIN, -(1 << 96), 5),
-        WorldPosition::new(-1, 0, 5),
-        WorldPosition::new(0, 0, 5),
-        WorldPosition::new(i128::MAX, 0, 5),
-        WorldPosition::new(i128::MAX, i128::MAX, i128::MAX),
-    ] {
+    let (mut pair, _) = with_player(Pair::watched(), HERE);
+    for at in FAR {
         pair.world.spawn((Replicate, at, Health(1)));
     }
     // The last is a little less than 2^64 millimetres.
@@ -132,7 +125,7 @@ fn hostile_26_nothing_from_far_away_is_ever_shown() {
         let area = InterestArea::new(radius).unwrap();
         assert_eq!(pair.server.set_area(pair.id, Some(area)), Ok(true));
         pair.steps(5);
-        assert_eq!(seen(&mut pair), [here], "within {radius} m");
+        assert_eq!(seen(&mut pair), [HERE], "within {radius} m");
     }
     let state = pair.server.replication_stats(pair.id).unwrap();
     assert_eq!(state.spawns, 1, "nothing else was ever sent");

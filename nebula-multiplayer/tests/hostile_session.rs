@@ -83,10 +83,13 @@ fn hostile_33_ids_that_are_not_there_and_ids_of_others_look_the_same() {
         raw.pair.witness_notices_nothing();
         (answer, stats, state)
     };
-    let nothing_there = answer(false, &[1, 2, 9_999, u32::MAX]);
+    // Among them the number that the hidden one has for the server: it is the fourth in its world.
+    let low = [1, 2, 3, 4, 9_999, u32::MAX];
+    let nothing_there = answer(false, &low);
     assert_eq!(nothing_there.0.0, Ok(()), "no error tells anything");
-    assert_eq!(answer(true, &[1, 2, 9_999, u32::MAX]), nothing_there);
-    assert_eq!(answer(true, &[77, 78, 12_345, u32::MAX - 1]), nothing_there);
+    assert_eq!(answer(true, &low), nothing_there);
+    let high = [77, 78, 79, 80, 12_345, u32::MAX - 1];
+    assert_eq!(answer(true, &high), nothing_there);
 }
 
 #[test]
