@@ -61,7 +61,7 @@ impl SlowReader {
         pair.now += Duration::from_millis(50);
         let mut bytes = Vec::new();
         while pair.client.transmit(MAX, &mut bytes) {
-            let _ = pair.server.receive(pair.id, &bytes, pair.now);
+            let _ = pair.datagram(&bytes);
             bytes.clear();
         }
         let before = pair.server.stats(pair.id).map(|s| s.state_bytes_sent);

@@ -416,6 +416,7 @@ fn hostile_41_connecting_and_leaving_over_and_over_grows_nothing() {
         let id = pair.server.connect(Identity::Anonymous, pair.now).unwrap();
         pair.server.receive_stream(id, &hello, pair.now).unwrap();
         pair.server.disconnect(id, pair.now);
+        pair.heard = pair.now;
         if number.is_multiple_of(50) {
             pair.tick();
             pair.server.events().count();

@@ -58,6 +58,8 @@ pub(crate) struct Pair {
     pub(crate) world: World,
     pub(crate) mirror: World,
     pub(crate) now: Duration,
+    /// The last time that the server was told of.
+    pub(crate) heard: Duration,
     account: u64,
     settings: ServerSettings,
     witness: Option<Witness>,
@@ -94,8 +96,9 @@ impl Pair {
         let witness = watched.then(|| {
             let mut witness = Witness::new(&mut server, &mut world, now);
             for _ in 0..10 {
+                let before = now;
                 now += Duration::from_millis(50);
-                witness.tick(&mut server, &mut world, now);
+                witness.tick(&mut server, &mut world, before, now);
             }
             server.events().count();
             witness
@@ -109,6 +112,7 @@ impl Pair {
             world,
             mirror: World::new(),
             now,
+            heard: now,
             account,
             settings,
             witness,
@@ -118,7 +122,7 @@ impl Pair {
     /// Another client takes the place of the one before, on the same server.
     pub(crate) fn another(&mut self) {
         let goodbye = bytes::frame(&ClientFrame::Goodbye);
-        let _ = self.server.receive_stream(self.id, &goodbye, self.now);
+        let _ = self.stream(&goodbye);
         self.server.disconnect(self.id, self.now);
         self.account += 1;
         let who = Identity::Account(self.account);
@@ -148,9 +152,12 @@ impl Pair {
     #[track_caller]
     pub(crate) fn tick(&mut self) {
         match &mut self.witness {
-            Some(witness) => witness.tick(&mut self.server, &mut self.world, self.now),
+            Some(witness) => {
+                witness.tick(&mut self.server, &mut self.world, self.heard, self.now);
+            }
             None => self.server.tick(&mut self.world, self.now),
         }
+        self.heard = self.now;
     }
 
     /// Ticks, at the usual rate, for so long.
@@ -224,14 +231,12 @@ impl Pair {
         self.now += Duration::from_millis(50);
         let mut bytes = Vec::new();
         while self.client.transmit_stream(1_000, &mut bytes) {
-            self.server
-                .receive_stream(self.id, &bytes, self.now)
-                .unwrap();
+            self.stream(&bytes).unwrap();
             bytes.clear();
         }
         while self.client.transmit(MAX, &mut bytes) {
             if up(&bytes) {
-                self.server.receive(self.id, &bytes, self.now).unwrap();
+                self.datagram(&bytes).unwrap();
             }
             bytes.clear();
         }
@@ -251,11 +256,13 @@ impl Pair {
 
     /// The server takes a datagram as if the client had sent it.
     pub(crate) fn datagram(&mut self, bytes: &[u8]) -> Result<(), Disconnect> {
+        self.heard = self.now;
         self.server.receive(self.id, bytes, self.now)
     }
 
     /// The server takes stream bytes as if the client had sent them.
     pub(crate) fn stream(&mut self, bytes: &[u8]) -> Result<(), Disconnect> {
+        self.heard = self.now;
         self.server.receive_stream(self.id, bytes, self.now)
     }
 

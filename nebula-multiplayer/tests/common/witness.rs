@@ -29,6 +29,16 @@ const SOON: usize = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Walk(pub(crate) u32);
 
+/// What happened in a tick.
+struct Tick {
+    /// When what the witness sent before it was heard.
+    heard: Duration,
+    /// When it was.
+    now: Duration,
+    /// What the witness was sent: each packet after its lane and its length.
+    sent: Vec<u8>,
+}
+
 /// A healthy client.
 pub(crate) struct Witness {
     pub(crate) id: ClientId,
@@ -37,9 +47,7 @@ pub(crate) struct Witness {
     player: Entity,
     thing: Entity,
     start: Duration,
-    /// When the server ticked, and what the witness was sent then: each packet after its lane and
-    /// its length.
-    ticks: Vec<(Duration, Vec<u8>)>,
+    ticks: Vec<Tick>,
     /// Ticks for which it has not had the newest.
     late: usize,
 }
@@ -66,14 +74,21 @@ impl Witness {
         }
     }
 
-    /// Lets a tick of the server pass, with what the witness sends before it and is sent after it.
+    /// Lets a tick of the server pass, with what the witness is sent after it. What the witness sends
+    /// before it is heard at `heard`: right behind what others sent, so that it finds what they left.
     #[track_caller]
-    pub(crate) fn tick(&mut self, server: &mut Server, world: &mut World, now: Duration) {
-        self.say(server, now);
+    pub(crate) fn tick(
+        &mut self,
+        server: &mut Server,
+        world: &mut World,
+        heard: Duration,
+        now: Duration,
+    ) {
+        self.say(server, heard);
         self.change(server, world);
         server.tick(world, now);
         let sent = self.hear(server, now);
-        self.ticks.push((now, sent));
+        self.ticks.push(Tick { heard, now, sent });
         self.check(server, world);
     }
 
@@ -153,9 +168,9 @@ impl Witness {
         let mut empty = Server::new(protocol, with).unwrap();
         let mut world = World::new();
         let mut alone = Self::new(&mut empty, &mut world, self.start);
-        for (number, (now, sent)) in self.ticks.iter().enumerate() {
-            alone.tick(&mut empty, &mut world, *now);
-            assert_eq!(*sent, alone.ticks[number].1, "sent in tick {number}");
+        for (number, tick) in self.ticks.iter().enumerate() {
+            alone.tick(&mut empty, &mut world, tick.heard, tick.now);
+            assert_eq!(tick.sent, alone.ticks[number].sent, "tick {number}");
         }
         assert_eq!(server.stats(self.id), empty.stats(alone.id));
         let state = |server: &Server| server.replication_stats(self.id).cloned();
