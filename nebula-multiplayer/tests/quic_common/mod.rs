@@ -10,6 +10,7 @@ use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::auth::{Login, OpenLogin};
 use nebula_multiplayer::input::{self, MoveReport, Mover};
+use nebula_multiplayer::interest::within_interest;
 use nebula_multiplayer::limits::{Limits, TransportLimits};
 use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::transport::quic::{
@@ -177,6 +178,17 @@ impl Host {
         self.players[&ClientId::new(account)]
     }
 
+    /// Returns what a client must show, in order: that which is within 500 m of its player.
+    pub(crate) fn healths_near(&mut self, client: ClientId) -> Vec<u16> {
+        let center = *self.world.get(self.players[&client]).unwrap();
+        let mut query = self.world.query::<(&WorldPosition, &Health)>();
+        let near = |at: &WorldPosition| within_interest(at, &center, 500.0);
+        let all = query.iter(&self.world).filter(|(at, _)| near(at));
+        let mut all: Vec<u16> = all.map(|(_, health)| health.0).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Returns what has been sent to an account of replicated state.
     pub(crate) fn state_bytes(&self, account: u64) -> u64 {
         let stats = self.server.stats(ClientId::new(account)).unwrap();
@@ -205,8 +217,15 @@ impl Guest {
         Self::shown(host, OpenLogin::account(account))
     }
 
+    /// Is never silent for longer than the server's settings say.
     pub(crate) fn shown(host: &Host, credentials: Vec<u8>) -> Self {
-        Self::with(settings(host, credentials))
+        let mut guest = Self::with(settings(host, credentials));
+        let limits = Limits {
+            keep_alive: host.server.settings().limits.keep_alive,
+            ..Limits::default()
+        };
+        guest.client = client(limits);
+        guest
     }
 
     pub(crate) fn with(settings: QuicClientSettings) -> Self {
@@ -215,7 +234,7 @@ impl Guest {
 
     pub(crate) fn over(link: QuicClient) -> Self {
         Self {
-            client: Client::new(protocol(), ClientSettings::default()).unwrap(),
+            client: client(Limits::default()),
             link,
             mirror: World::new(),
             events: Vec::new(),
@@ -247,6 +266,14 @@ impl Guest {
             state => format!("{state:?}"),
         }
     }
+}
+
+fn client(limits: Limits) -> Client {
+    let settings = ClientSettings {
+        limits,
+        ..ClientSettings::default()
+    };
+    Client::new(protocol(), settings).unwrap()
 }
 
 pub(crate) fn settings(host: &Host, credentials: Vec<u8>) -> QuicClientSettings {

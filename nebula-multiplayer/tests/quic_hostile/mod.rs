@@ -43,7 +43,8 @@ impl Witness {
         witness
     }
 
-    /// Checks that a change arrives soon and that the link never broke.
+    /// Checks that a change arrives soon, that the witness shows the truth, and that its link never
+    /// broke.
     #[track_caller]
     pub(crate) fn notices_nothing(&mut self, host: &mut Host) {
         self.value += 1;
@@ -57,6 +58,10 @@ impl Witness {
         );
         let took = start.elapsed();
         assert!(took < Duration::from_secs(2), "told after {took:?}");
+        let shown = "the witness shows what is there";
+        until(host, &mut [&mut self.guest], shown, |host, guests| {
+            guests[0].healths() == host.healths_near(guests[0].client.id().unwrap())
+        });
         let ended = |event: &ClientEvent| matches!(event, ClientEvent::Disconnected { .. });
         assert!(
             !self.guest.events.iter().any(ended),
@@ -64,6 +69,16 @@ impl Witness {
             self.guest.events
         );
         assert!(self.guest.client.is_connected());
+        // Nothing of it was thrown away, and nothing had to be sent anew.
+        let id = self.guest.client.id().unwrap();
+        let stats = host.server.stats(id).unwrap();
+        let spoiled = [
+            stats.ignored_datagrams,
+            stats.dropped_messages,
+            stats.refused_messages,
+            stats.resyncs,
+        ];
+        assert_eq!(spoiled, [0; 4], "{stats:?}");
     }
 
     /// Steps until `done`, the witness with it.
