@@ -1,12 +1,10 @@
 //! The difference of two lists of ids that are mostly the same in mostly the same order.
 //!
 //! Equal stretches are compared like memory. Where the lists part, a few places ahead are searched
-//! for the point at which they meet again. What is left over goes through a table from index
-//! to place. `cargo xtask bench interest` measures it against the
-//! differences of two `HashSet`s.
+//! for the point at which they meet again. What is left over goes through a table.
+//! `cargo xtask bench interest` measures it against the differences of two `HashSet`s.
 
 use core::cell::RefCell;
-use std::collections::BTreeSet;
 
 use super::InterestTransitions;
 use crate::NetworkId;
@@ -20,18 +18,17 @@ const BLOCK: usize = 16;
 /// Keys in a block of leftovers.
 const LANES: usize = 8;
 
-/// Leftovers with an index from here on are sorted instead, so that the table stays below 64 MiB.
-const TABLE_LIMIT: u32 = 1 << 24;
+/// So many entries of the table and of each list of leftovers stay allocated between uses: 48 KiB.
+const KEPT: usize = 4_096;
 
 /// Up to this many leftovers are compared each with each, which takes less than the cache misses of
 /// the table.
 const FEW: usize = 64;
 
-/// A table from entity index to place in a list (counted from 1; 0 stands for "not in it"), and room
-/// for leftovers. The table is all zero between uses.
+/// A table of ids and room for leftovers, used again and again.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    places: Vec<u32>,
+    table: Table,
     only_previous: Vec<NetworkId>,
     only_current: Vec<NetworkId>,
     buffer: Vec<NetworkId>,
@@ -52,61 +49,94 @@ impl Marks {
         core::mem::take(&mut self.buffer)
     }
 
-    pub(super) fn return_buffer(&mut self, mut buffer: Vec<NetworkId>) {
-        buffer.clear();
-        self.buffer = buffer;
-    }
-
-    /// Enters the places of a list, or returns `false`, having entered nothing, if an index comes
-    /// twice or is too large.
-    fn enter(&mut self, ids: &[NetworkId]) -> bool {
-        let Some(last) = ids.iter().map(|id| id.index()).max() else {
-            return true;
-        };
-        if last >= TABLE_LIMIT || u32::try_from(ids.len()).is_err() {
-            return false;
-        }
-        if self.places.len() <= last as usize {
-            self.places.resize(last as usize + 1, 0);
-        }
-        for (place, id) in (1..).zip(ids) {
-            let entry = &mut self.places[id.index() as usize];
-            if *entry != 0 {
-                self.leave(&ids[..place as usize - 1]);
-                return false;
-            }
-            *entry = place;
-        }
-        true
-    }
-
-    /// Clears the places of a list.
-    fn leave(&mut self, ids: &[NetworkId]) {
-        for id in ids {
-            self.places[id.index() as usize] = 0;
-        }
-    }
-
-    /// Takes an id of the entered list out of the table, and returns whether it was there.
-    #[inline]
-    fn take(&mut self, ids: &[NetworkId], id: NetworkId) -> bool {
-        match self.places.get_mut(id.index() as usize) {
-            Some(place) if *place != 0 && ids[*place as usize - 1] == id => {
-                *place = 0;
-                true
-            }
-            _ => false,
-        }
+    pub(super) fn return_buffer(&mut self, buffer: Vec<NetworkId>) {
+        self.buffer = emptied(buffer);
     }
 
     /// Removes all but the first of equal ids.
     pub(super) fn dedup(&mut self, ids: &mut Vec<NetworkId>) {
-        if self.enter(ids) {
-            self.leave(ids);
-            return;
+        self.table.clear(ids.len());
+        ids.retain(|id| self.table.insert(*id));
+    }
+}
+
+/// Empties a list. What a crowd once needed is not kept for good.
+fn emptied(mut list: Vec<NetworkId>) -> Vec<NetworkId> {
+    list.clear();
+    list.shrink_to(KEPT);
+    list
+}
+
+/// A set of ids, at most half full, with open addressing. Indexes are the server's own choice, so
+/// nobody outside can have them collide.
+#[derive(Debug, Default)]
+struct Table {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    id: NetworkId,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Vacant,
+    Present,
+    /// Found in the other list as well.
+    Shared,
+}
+
+impl Table {
+    /// Empties the table, with room for so many ids.
+    fn clear(&mut self, ids: usize) {
+        let vacant = Entry {
+            id: NetworkId::new(0, 0),
+            state: State::Vacant,
+        };
+        self.entries.clear();
+        self.entries.shrink_to(KEPT);
+        self.entries
+            .resize((2 * ids + 1).next_power_of_two(), vacant);
+    }
+
+    /// Returns where an id stands, or the vacant entry where it belongs.
+    #[inline]
+    fn place(&self, id: NetworkId) -> usize {
+        let mask = self.entries.len() - 1;
+        // The upper half of the product: every bit of the key has a say in it.
+        let mut at = (key(id).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
+        while self.entries[at].state != State::Vacant && self.entries[at].id != id {
+            at = (at + 1) & mask;
         }
-        let mut seen = BTreeSet::new();
-        ids.retain(|id| seen.insert(*id));
+        at
+    }
+
+    /// Adds an id, and returns whether it is new.
+    fn insert(&mut self, id: NetworkId) -> bool {
+        let at = self.place(id);
+        let new = self.entries[at].state == State::Vacant;
+        self.entries[at] = Entry {
+            id,
+            state: State::Present,
+        };
+        new
+    }
+
+    /// Notes that the other list holds an id too, and returns whether this one does.
+    fn share(&mut self, id: NetworkId) -> bool {
+        let at = self.place(id);
+        let entry = &mut self.entries[at];
+        if entry.state == State::Present {
+            entry.state = State::Shared;
+        }
+        entry.state == State::Shared
+    }
+
+    /// Returns whether the other list does not hold an id of this one.
+    fn is_unshared(&self, id: NetworkId) -> bool {
+        self.entries[self.place(id)].state == State::Present
     }
 }
 
@@ -122,12 +152,10 @@ pub(super) fn compare(
         core::mem::take(&mut marks.only_previous),
         core::mem::take(&mut marks.only_current),
     );
-    before.clear();
-    now.clear();
     walk(previous, current, &mut before, &mut now);
     settle(&before, &now, marks, out);
-    marks.only_previous = before;
-    marks.only_current = now;
+    marks.only_previous = emptied(before);
+    marks.only_current = emptied(now);
 }
 
 /// Lists what differs, place by place: a superset of the difference.
@@ -243,31 +271,85 @@ fn settle(
             .extend(before.iter().filter(|id| !has(new, key(**id))));
         out.entered
             .extend(now.iter().filter(|id| !has(old, key(**id))));
-    } else if marks.enter(now) {
-        out.exited
-            .extend(before.iter().filter(|id| !marks.take(now, **id)));
-        // Who is still in the table was not found before.
-        out.entered.extend(
-            now.iter()
-                .filter(|id| marks.places[id.index() as usize] != 0),
-        );
-        marks.leave(now);
     } else {
-        let (old, new) = (sorted(before), sorted(now));
+        let table = &mut marks.table;
+        table.clear(now.len());
+        for id in now {
+            table.insert(*id);
+        }
         out.exited
-            .extend(before.iter().filter(|id| new.binary_search(id).is_err()));
+            .extend(before.iter().filter(|id| !table.share(**id)));
         out.entered
-            .extend(now.iter().filter(|id| old.binary_search(id).is_err()));
+            .extend(now.iter().filter(|id| table.is_unshared(**id)));
     }
-}
-
-fn sorted(ids: &[NetworkId]) -> Vec<NetworkId> {
-    let mut ids = ids.to_vec();
-    sort(&mut ids);
-    ids
 }
 
 /// Sorts ids, each compared as one number.
 pub(super) fn sort(ids: &mut [NetworkId]) {
     ids.sort_unstable_by_key(|id| u64::from(id.index()) << 32 | u64::from(id.generation()));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ids of few indexes and generations, the extremes among them, so that lists share many.
+    fn ids(most: usize) -> impl Strategy<Value = Vec<NetworkId>> {
+        let index = prop_oneof![0_u32..200, Just(u32::MAX), Just(1 << 24)];
+        let id = (index, prop_oneof![0_u32..3, Just(u32::MAX)]);
+        let id = id.prop_map(|(index, generation)| NetworkId::new(index, generation));
+        proptest::collection::vec(id, 0..most)
+    }
+
+    fn once(mut ids: Vec<NetworkId>) -> Vec<NetworkId> {
+        with_marks(|marks| marks.dedup(&mut ids));
+        ids
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_is_that_of_two_sets(
+            previous in ids(600), current in ids(600), kept in 0_usize..600,
+        ) {
+            // A common beginning, as lists of a moment later have.
+            let current: Vec<_> = previous.iter().take(kept).chain(&current).copied().collect();
+            let (previous, current) = (once(previous), once(current));
+            let mut found = InterestTransitions::default();
+            with_marks(|marks| compare(&previous, &current, marks, &mut found));
+            sort(&mut found.entered);
+            sort(&mut found.exited);
+            let (old, new): (BTreeSet<_>, BTreeSet<_>) =
+                (previous.into_iter().collect(), current.into_iter().collect());
+            let only = |a: &BTreeSet<_>, b: &BTreeSet<_>| a.difference(b).copied().collect::<Vec<_>>();
+            prop_assert_eq!(found.entered, only(&new, &old));
+            prop_assert_eq!(found.exited, only(&old, &new));
+        }
+
+        #[test]
+        fn the_first_of_equal_ids_stays(ids in ids(400)) {
+            let mut seen = BTreeSet::new();
+            let firsts: Vec<_> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
+            prop_assert_eq!(once(ids), firsts);
+        }
+    }
+
+    #[test]
+    fn what_a_crowd_needed_is_given_back() {
+        let crowd = |generation| (0..100_000).map(move |index| NetworkId::new(index, generation));
+        let (old, new): (Vec<_>, Vec<_>) = (crowd(0).collect(), crowd(1).collect());
+        let (mut marks, mut found) = (Marks::default(), InterestTransitions::default());
+        compare(&old, &new, &mut marks, &mut found);
+        assert_eq!(
+            (found.entered.len(), found.exited.len()),
+            (100_000, 100_000)
+        );
+        compare(&[], &[], &mut marks, &mut found);
+        marks.dedup(&mut vec![NetworkId::new(1, 1)]);
+        assert!(marks.table.entries.capacity() <= KEPT);
+        assert!(marks.only_previous.capacity() <= KEPT && marks.only_current.capacity() <= KEPT);
+    }
 }

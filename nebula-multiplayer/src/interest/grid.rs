@@ -209,6 +209,10 @@ impl AreaGrid {
                 self.cells.remove(&key);
             }
         });
+        // Room that a crowd of clients once needed is given back.
+        if self.cells.len() < self.cells.capacity() / 8 {
+            self.cells.shrink_to(2 * self.cells.len());
+        }
     }
 
     /// Asks about every client with an area that may reach a position from `reach` millimetres

@@ -84,7 +84,7 @@ impl ClientInterestSet {
 
     /// Returns who entered and who left with the last [`rotate`](Self::rotate), sorted by id.
     ///
-    /// The two lists are compared place by place; only where they differ, a bitmap is asked.
+    /// The two lists are compared place by place; only what differs is looked up in a table.
     #[must_use]
     pub fn compute_transitions(&self) -> InterestTransitions {
         let mut transitions = InterestTransitions::default();

@@ -1,8 +1,9 @@
 //! The body at hand: records are appended, and taken back when they do not fit.
 
-use super::position::{self, Region};
+use nebula_math::WorldPosition;
+
+use super::position::{self, Cell, Region};
 use super::record::{FORM_CONTROL, region};
-use super::store::Moving;
 use super::stream::Piece;
 use super::viewer::Sent;
 use crate::Tick;
@@ -40,15 +41,23 @@ impl Body<'_> {
         self.out.push(operation);
     }
 
-    pub(super) fn cell(&mut self, moving: &Moving) {
-        if self.region == Some(moving.cell.region) {
+    /// Appends the cell that a position lies in.
+    pub(super) fn cell(&mut self, at: &WorldPosition) {
+        let cell = Cell::of(at);
+        if self.region == Some(cell.region) {
             self.out.push(region::SAME);
         } else {
             self.out.push(region::GIVEN);
-            position::put_region(self.out, moving.cell.region);
-            self.region = Some(moving.cell.region);
+            position::put_region(self.out, cell.region);
+            self.region = Some(cell.region);
         }
-        self.out.extend_from_slice(&moving.cell.bytes());
+        self.out.extend_from_slice(&cell.bytes());
+    }
+
+    /// Appends the place of a position inside its cell.
+    pub(super) fn place(&mut self, at: &WorldPosition) {
+        let place = position::place_bytes(position::place_of(at));
+        self.out.extend_from_slice(&place);
     }
 
     pub(super) fn mark(&self) -> Mark {

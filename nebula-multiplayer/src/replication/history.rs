@@ -3,27 +3,35 @@
 use crate::Tick;
 
 /// Ticks that a step may reach back: 0.8 s at 20 ticks a second.
-pub(crate) const HISTORY: usize = 16;
+pub(crate) const HISTORY: usize = LEN as usize;
+
+const LEN: u8 = 16;
+
+/// A position that holds from a tick on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    tick: Tick,
+    low: [u32; 3],
+}
 
 /// The last positions of an entity, 32 bits an axis, by the tick in which each began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
-    ticks: [Tick; HISTORY],
-    low: [[u32; 3]; HISTORY],
     /// Where the newest is.
-    newest: usize,
-    len: usize,
+    newest: u8,
+    len: u8,
+    entries: [Entry; HISTORY],
 }
 
 impl History {
     /// Adds a position that holds from `tick`; a second one of the same tick replaces the first.
+    #[inline]
     pub(crate) fn push(&mut self, tick: Tick, low: [u32; 3]) {
-        if self.len == 0 || self.ticks[self.newest] != tick {
-            self.newest = (self.newest + 1) % HISTORY;
-            self.len = (self.len + 1).min(HISTORY);
+        if self.len == 0 || self.entry(0).tick != tick {
+            self.newest = (self.newest + 1) % LEN;
+            self.len = (self.len + 1).min(LEN);
         }
-        self.ticks[self.newest] = tick;
-        self.low[self.newest] = low;
+        self.entries[usize::from(self.newest)] = Entry { tick, low };
     }
 
     pub(crate) fn clear(&mut self) {
@@ -31,14 +39,16 @@ impl History {
     }
 
     /// Returns the position that held at `tick`, if it is remembered.
+    #[inline]
     pub(crate) fn at(&self, tick: Tick) -> Option<[u32; 3]> {
-        for back in 0..self.len {
-            let place = (self.newest + HISTORY - back) % HISTORY;
-            if !self.ticks[place].is_newer_than(tick) {
-                return Some(self.low[place]);
-            }
-        }
-        None
+        let mut entries = (0..self.len).map(|back| self.entry(back));
+        let entry = entries.find(|entry| !entry.tick.is_newer_than(tick))?;
+        Some(entry.low)
+    }
+
+    #[inline]
+    fn entry(&self, back: u8) -> &Entry {
+        &self.entries[usize::from((self.newest + LEN - back) % LEN)]
     }
 }
 

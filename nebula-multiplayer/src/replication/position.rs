@@ -82,6 +82,14 @@ impl Cell {
     }
 }
 
+/// Returns whether two positions lie in the same cell.
+#[inline]
+pub(crate) fn share_cell(a: &WorldPosition, b: &WorldPosition) -> bool {
+    let [x, y, z] = b.to_array();
+    let differing = (a.x ^ x) | (a.y ^ y) | (a.z ^ z);
+    differing >> PLACE_BITS == 0
+}
+
 /// Returns the place of a position inside its cell.
 pub(crate) fn place_of(at: &WorldPosition) -> [u16; 3] {
     at.to_array().map(|axis| {
@@ -291,6 +299,19 @@ mod tests {
         #[test]
         fn every_position_survives_its_cell(at in point()) {
             prop_assert_eq!(through_cell(at), at);
+        }
+
+        #[test]
+        fn a_cell_is_shared_or_not(at in point(), other in point(), by in [-70_000_i128..70_000, -9..9, -9..9]) {
+            let [x, y, z] = by;
+            let near = WorldPosition::new(
+                at.x.saturating_add(x),
+                at.y.saturating_add(y),
+                at.z.saturating_add(z),
+            );
+            for other in [other, near, at] {
+                prop_assert_eq!(share_cell(&at, &other), Cell::of(&at) == Cell::of(&other));
+            }
         }
 
         #[test]

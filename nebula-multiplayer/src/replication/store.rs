@@ -8,7 +8,7 @@ use nebula_math::WorldPosition;
 
 use super::history::History;
 use super::ids::{IdChanges, table_index};
-use super::position::{self, Cell, PLACE_BYTES};
+use super::position;
 use super::registry::Kinds;
 use crate::interest::OwnedBy;
 use crate::{ClientId, NetworkId, Tick};
@@ -36,50 +36,41 @@ pub(crate) struct Subscriber {
     pub(crate) slot: u32,
 }
 
-/// Where an entity is and was.
+/// Where an entity is and was. What follows from the position is worked out when it is written: reading
+/// a line of memory less takes less than that.
 #[derive(Debug)]
 pub(crate) struct Moving {
     pub(crate) at: WorldPosition,
-    pub(crate) low: [u32; 3],
     pub(crate) tick: Tick,
     /// Since when it has a position.
     since: Tick,
-    pub(crate) cell: Cell,
-    /// Since when it is in that cell.
+    /// Since when it is in its cell.
     pub(crate) cell_tick: Tick,
-    pub(crate) place: [u8; PLACE_BYTES],
     pub(crate) history: History,
 }
 
 impl Moving {
     fn new(at: WorldPosition, tick: Tick) -> Self {
         let mut history = History::default();
-        let low = position::low_bits(&at);
-        history.push(tick, low);
+        history.push(tick, position::low_bits(&at));
         Self {
             at,
-            low,
             tick,
             since: tick,
-            cell: Cell::of(&at),
             cell_tick: tick,
-            place: position::place_bytes(position::place_of(&at)),
             history,
         }
     }
 
+    #[inline]
     fn move_to(&mut self, to: WorldPosition, tick: Tick) {
-        if self.at.chebyshev_distance(&to) > JUMP_MM {
-            self.history.clear();
-        }
-        self.low = position::low_bits(&to);
-        self.history.push(tick, self.low);
-        let cell = Cell::of(&to);
-        if cell != self.cell {
-            self.cell = cell;
+        if !position::share_cell(&self.at, &to) {
             self.cell_tick = tick;
+            if self.at.chebyshev_distance(&to) > JUMP_MM {
+                self.history.clear();
+            }
         }
-        self.place = position::place_bytes(position::place_of(&to));
+        self.history.push(tick, position::low_bits(&to));
         self.at = to;
         self.tick = tick;
     }

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::history::HISTORY;
 use super::ids::table_index;
-use super::position::{CELL_BYTES, PLACE_BYTES, Step};
+use super::position::{CELL_BYTES, Cell, PLACE_BYTES, Step, low_bits};
 use super::record::DespawnReason;
 use super::record::{FORM_CONTROL, FORM_PLACE, FORM_STEP, FORM_UPDATE, bits, flag, op};
 use super::store::{Moving, Shared, Store};
@@ -78,8 +78,8 @@ impl Viewer {
                         due += PLACE_BYTES;
                         if let Some(moving) = store.position.as_ref().filter(|_| !known) {
                             // A region is named once, by the first of its cells.
-                            let same =
-                                region.replace(moving.cell.region) == Some(moving.cell.region);
+                            let new = Cell::of(&moving.at).region;
+                            let same = region.replace(new) == Some(new);
                             due += HEAD_MAX + if same { 1 + CELL_BYTES } else { CELL_MAX };
                         }
                         if let Some(acked) = state.position.acked
@@ -295,8 +295,8 @@ impl Viewer {
         let [generation, ..] = state.life.to_le_bytes();
         body.out.extend_from_slice(&[kept | position, generation]);
         if let Some(moving) = place {
-            body.cell(moving);
-            body.out.extend_from_slice(&moving.place);
+            body.cell(&moving.at);
+            body.place(&moving.at);
         }
         put_varint(body.out, list & !1);
         put_varint(body.out, sent & !1);
@@ -392,7 +392,7 @@ impl Viewer {
         if let Some(baseline) = body.baseline
             && state.position.acked == Some(baseline)
             && let Some(from) = moving.history.at(baseline)
-            && let Some(step) = Step::between(from, moving.low)
+            && let Some(step) = Step::between(from, low_bits(&moving.at))
         {
             body.head(slot, FORM_STEP);
             step.put(body.out);
@@ -403,10 +403,10 @@ impl Viewer {
             .is_some_and(|known| !moving.cell_tick.is_newer_than(known));
         if !known {
             body.control(slot, op::CELL);
-            body.cell(moving);
+            body.cell(&moving.at);
         }
         body.head(slot, FORM_PLACE);
-        body.out.extend_from_slice(&moving.place);
+        body.place(&moving.at);
         (!known, Some(FORM_PLACE))
     }
 
