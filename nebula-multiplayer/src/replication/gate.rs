@@ -1,5 +1,6 @@
 //! The gate: the one place where state leaves, and where visibility is asked at send time.
 
+use super::ids::table_index;
 use crate::NetworkId;
 use crate::interest::View;
 
@@ -11,8 +12,10 @@ use crate::interest::View;
 pub(crate) struct Gate {
     /// The members as the view listed them.
     listed: Vec<NetworkId>,
-    /// The same, sorted.
-    sorted: Vec<NetworkId>,
+    /// The same, sorted, each with its place in the list.
+    sorted: Vec<(NetworkId, u32)>,
+    /// By slot: the place in the list where its entity was found last. A guess, for the list decides.
+    places: Vec<u32>,
     /// For the test that shows that the gate is needed.
     #[cfg(feature = "testing")]
     pub(crate) broken: bool,
@@ -26,18 +29,48 @@ impl Gate {
             self.listed.clear();
             self.listed.extend_from_slice(members);
             self.sorted.clear();
-            self.sorted.extend_from_slice(members);
+            self.sorted.extend(members.iter().copied().zip(0..));
             self.sorted.sort_unstable();
         }
     }
 
-    /// Returns whether state of this entity may be sent.
+    /// Returns whether state of this entity may be sent, and remembers where that was found.
     #[inline]
-    pub(crate) fn admits(&self, id: NetworkId) -> bool {
-        #[cfg(feature = "testing")]
-        if self.broken {
+    pub(crate) fn admit(&mut self, slot: u32, id: NetworkId) -> bool {
+        let guess = self.places.get(table_index(slot));
+        if guess.is_some_and(|place| self.listed.get(table_index(*place)) == Some(&id)) {
             return true;
         }
-        self.sorted.binary_search(&id).is_ok()
+        self.find(slot, id) || self.is_broken()
+    }
+
+    /// Looks for an entity that is not where it was.
+    fn find(&mut self, slot: u32, id: NetworkId) -> bool {
+        let Ok(at) = self.search(id) else {
+            return false;
+        };
+        let slot = table_index(slot);
+        if slot >= self.places.len() {
+            self.places.resize(slot + 1, 0);
+        }
+        self.places[slot] = self.sorted[at].1;
+        true
+    }
+
+    /// Returns whether it may be said that this entity exists.
+    pub(crate) fn admits(&self, id: NetworkId) -> bool {
+        self.search(id).is_ok() || self.is_broken()
+    }
+
+    fn search(&self, id: NetworkId) -> Result<usize, usize> {
+        self.sorted.binary_search_by_key(&id, |(id, _)| *id)
+    }
+
+    #[allow(clippy::unused_self, reason = "only a test can break it")]
+    fn is_broken(&self) -> bool {
+        #[cfg(feature = "testing")]
+        return self.broken;
+        #[cfg(not(feature = "testing"))]
+        return false;
     }
 }

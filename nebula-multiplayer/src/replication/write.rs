@@ -179,7 +179,7 @@ impl Viewer {
             self.write_leave(body, slot, reason, packet);
             return;
         }
-        if !self.gate.admits(state.id) {
+        if !self.gate.admit(slot, state.id) {
             self.stats.stopped += 1;
             return;
         }
