@@ -201,8 +201,9 @@ impl Border {
         }
     }
 
-    /// Crosses the border so many times, one tick each.
-    fn cross(&mut self, ticks: i128) {
+    /// Crosses the border so many times, one tick each. A client that does not answer acknowledges
+    /// nothing of what it is sent.
+    fn cross(&mut self, ticks: i128, answers: bool) {
         for tick in 0..ticks {
             let x = (1 << 32) - 500_000 - tick % 2;
             let at = WorldPosition::new(x, 0, 0);
@@ -213,7 +214,7 @@ impl Border {
                 meter.send(bytes.len(), now).unwrap();
                 true
             };
-            self.pair.step_with(down, |_| true);
+            self.pair.step_with(down, |_| answers);
         }
     }
 
@@ -231,13 +232,13 @@ fn hostile_30_crossing_a_border_in_each_tick_sends_nothing_in_full_again() {
     let things = u64::from(THINGS);
     // With a margin they stay in view.
     let mut border = Border::new(10, 200, plenty);
-    border.cross(200);
+    border.cross(200, true);
     let state = border.pair.server.replication_stats(border.pair.id);
     assert_eq!(state.unwrap().spawns, things + 1);
     border.pair.witness_notices_nothing();
     // Without one they leave and enter in turn: ten seconds, and each was sent in full once.
     let mut border = Border::new(0, 200, plenty);
-    border.cross(200);
+    border.cross(200, true);
     let state = border.pair.server.replication_stats(border.pair.id);
     assert!(state.unwrap().spawns > 50 * things, "{state:?}");
     assert_eq!(border.full(), things);
@@ -246,15 +247,16 @@ fn hostile_30_crossing_a_border_in_each_tick_sends_nothing_in_full_again() {
 
 #[test]
 fn hostile_30_crossing_a_border_in_each_tick_stays_within_the_bytes() {
-    // Without a margin, and remembered or not: far more is due than may be sent, and the meter in
-    // `cross` sees every datagram.
-    for grace_ticks in [0, 200] {
+    // Without a margin, remembered or not, answered or not: far more is due than may be sent, and the
+    // meter in `cross` sees every datagram.
+    for (grace_ticks, answers) in [(0, true), (200, true), (200, false)] {
         let mut border = Border::new(0, grace_ticks, 8_192);
-        border.cross(200);
+        // After ten seconds without an answer it would be dropped.
+        border.cross(190, answers);
         let stats = border.pair.server.stats(border.pair.id).unwrap();
-        assert!(stats.starved >= 190, "more is due: {stats:?}");
+        assert!(stats.starved >= 180, "more is due: {stats:?}");
         // It stops, and all is as it should be.
-        border.cross(1);
+        border.cross(1, true);
         border.pair.steps(60);
         assert_eq!(seen(&mut border.pair).len(), usize::from(THINGS) + 1);
         border.pair.witness_notices_nothing();
