@@ -1,9 +1,11 @@
 //! How many lines a stranger can make us write into the log.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
 
 use crate::session::Bucket;
+
+/// Kinds that there is room for from the start, so that none allocates when it is first needed.
+const KINDS: usize = 32;
 
 /// How many seconds of its rate a kind of line may use at once.
 const BURST: u32 = 2;
@@ -31,12 +33,13 @@ const BURST: u32 = 2;
 pub struct LogCap {
     rate: u32,
     // Kinds are texts in our own code, so there is a handful.
-    kinds: BTreeMap<&'static str, Kind>,
+    kinds: Vec<Kind>,
     suppressed: u64,
 }
 
 #[derive(Debug)]
 struct Kind {
+    text: &'static str,
     lines: Bucket,
     /// Left out since the last line.
     suppressed: u64,
@@ -45,10 +48,10 @@ struct Kind {
 impl LogCap {
     /// Returns a cap of so many lines of each kind a second, and twice as many at once.
     #[must_use]
-    pub const fn new(lines_per_second: u32) -> Self {
+    pub fn new(lines_per_second: u32) -> Self {
         Self {
             rate: lines_per_second,
-            kinds: BTreeMap::new(),
+            kinds: Vec::with_capacity(KINDS),
             suppressed: 0,
         }
     }
@@ -56,11 +59,16 @@ impl LogCap {
     /// Returns how many lines of this kind were left out since the last one, if one may be written
     /// now. Otherwise counts it as left out.
     pub fn admit(&mut self, kind: &'static str, now: Duration) -> Option<u64> {
-        let rate = self.rate;
-        let kind = self.kinds.entry(kind).or_insert_with(|| Kind {
-            lines: Bucket::new(rate, rate.saturating_mul(BURST), now),
-            suppressed: 0,
+        let known = self.kinds.iter().position(|known| known.text == kind);
+        let at = known.unwrap_or_else(|| {
+            self.kinds.push(Kind {
+                text: kind,
+                lines: Bucket::new(self.rate, self.rate.saturating_mul(BURST), now),
+                suppressed: 0,
+            });
+            self.kinds.len().saturating_sub(1)
         });
+        let kind = self.kinds.get_mut(at)?;
         kind.lines.refill(now);
         if kind.lines.take(1) {
             return Some(core::mem::take(&mut kind.suppressed));
