@@ -211,9 +211,15 @@ impl Server {
         peer.stats.note_received(bytes.len());
         peer.session.heard(self.now);
         let mut frames = core::mem::replace(&mut peer.frames, FrameBuffer::new(0));
-        let result = frames.feed::<Disconnect>(bytes, |body| self.take_frame(client, body));
+        let mut ended = false;
+        let result = frames.feed::<Disconnect>(bytes, |body| {
+            ended = true;
+            self.take_frame(client, body)
+        });
         if let Some(peer) = self.clients.get_mut(&client) {
-            let since = peer.partial_since.filter(|_| frames.is_partial());
+            // A frame that ended makes the one that follows it a new one: a busy stream is cut in the
+            // middle of a frame each time.
+            let since = peer.partial_since.filter(|_| !ended);
             peer.partial_since = frames.is_partial().then(|| since.unwrap_or(self.now));
             peer.frames = frames;
         }
