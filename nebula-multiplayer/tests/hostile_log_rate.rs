@@ -1,4 +1,4 @@
-//! Lines of the log that strangers cause: the last words of row 43 of the hostile input table.
+//! Lines of the log that strangers cause over sockets, and how many: row 43 of the hostile input table.
 
 mod common;
 mod log_common;
@@ -6,6 +6,7 @@ mod quic_common;
 mod quic_hostile;
 
 use core::time::Duration;
+use std::sync::Arc;
 use std::time::Instant;
 
 use common::Pair;
@@ -13,7 +14,12 @@ use log_common::Recorder;
 use nebula_multiplayer::Identity;
 use nebula_multiplayer::limits::{Limits, LogCap};
 use quic_common::{Guest, Host};
-use quic_hostile::Witness;
+use quic_hostile::{Raw, Witness};
+use quinn::crypto::rustls::QuicClientConfig;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, SignatureScheme};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -89,6 +95,66 @@ fn hostile_43_a_swarm_of_bad_clients_fills_no_log() {
     });
 }
 
+/// Refuses every certificate, and says why in words that would look like another line of the log.
+#[derive(Debug)]
+struct Forger(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Forger {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Err(rustls::Error::General(format!(
+            "{FORGED}{}",
+            "x".repeat(600)
+        )))
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+const FORGED: &str = "\n\u{1b}[31m2026-01-01 ERROR all is lost";
+
+/// Shakes hands as the forger does, until it gives up.
+fn forge(host: &Host) {
+    let mut raw = Raw::new(host);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut tls = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Forger(provider)))
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![b"nebula/1/test/1".to_vec()];
+    let tls = QuicClientConfig::try_from(tls).unwrap();
+    raw.config = quinn::ClientConfig::new(Arc::new(tls));
+    raw.connect().unwrap_err();
+}
+
 #[test]
 fn hostile_43_strangers_without_a_login_fill_no_log() {
     let recorder = Recorder::default();
@@ -120,5 +186,21 @@ fn hostile_43_strangers_without_a_login_fill_no_log() {
         stats.suppressed_lines,
         "the others are counted"
     );
+
+    // What a stranger says when it gives up is shown as one line.
+    forge(&host);
+    witness.until(&mut host, "it is logged", |_| {
+        recorder.log().lines("a handshake failed").count() > 0
+    });
+    let log = recorder.log();
+    let (_, fields) = log.lines("a handshake failed").next().unwrap();
+    let error = &fields.0["error"];
+    assert!(
+        error.contains("all is lost"),
+        "the forger was heard: {error:?}"
+    );
+    assert!(!error.chars().any(char::is_control), "{error:?}");
+    assert!(error.chars().count() < 300, "{error}");
+    drop(log);
     witness.notices_nothing(&mut host);
 }

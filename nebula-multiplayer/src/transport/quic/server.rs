@@ -198,7 +198,11 @@ impl QuicServer {
             }
         }
         self.close_ended(server);
-        while let Ok(arrival) = self.arrivals.try_recv() {
+        // No more than wait now, however fast others come.
+        for _ in 0..ARRIVALS {
+            let Ok(arrival) = self.arrivals.try_recv() else {
+                break;
+            };
             self.admit(server, arrival);
         }
     }

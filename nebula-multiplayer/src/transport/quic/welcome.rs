@@ -139,6 +139,8 @@ async fn greet(
     let connection = match timeout_at(deadline, connecting).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
+            // It may be in the words of a stranger.
+            let error = crate::wire::printable(&error.to_string(), crate::limits::MAX_REASON);
             note!(counters, failed_handshakes, debug, { %from, %error, }, "a handshake failed");
             return;
         }
