@@ -79,6 +79,16 @@ enum State {
     Lost,
 }
 
+/// The ticket of a session. Whoever reads it could resume that, so logs do not show it.
+#[derive(Clone, Copy)]
+struct Held(Ticket);
+
+impl core::fmt::Debug for Held {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Held(..)")
+    }
+}
+
 /// Everything a client knows of its server.
 ///
 /// [`Server`](crate::Server) shows the handshake of the two.
@@ -88,7 +98,7 @@ pub struct Client {
     settings: ClientSettings,
     state: State,
     id: Option<ClientId>,
-    ticket: Option<Ticket>,
+    ticket: Option<Held>,
     session: Session,
     frames: FrameBuffer,
     clock: Clock,
@@ -284,7 +294,7 @@ impl Client {
     }
 
     fn resume_request(&self) -> Option<Resume> {
-        let ticket = self.ticket.filter(|_| matches!(self.state, State::Lost))?;
+        let Held(ticket) = self.ticket.filter(|_| matches!(self.state, State::Lost))?;
         let (acks, ordered) = self.session.proof();
         Some(Resume {
             ticket,

@@ -92,3 +92,25 @@ fn a_client_that_would_be_taken_for_dead_is_not_started() {
         "limit keep_alive_ms is 2000; give at least 100 and at most 1999"
     );
 }
+
+#[test]
+fn credentials_are_not_shown() {
+    let settings = QuicClientSettings {
+        credentials: vec![171; 16],
+        ..client_settings()
+    };
+    let text = format!("{settings:?}");
+    assert!(text.contains("credentials: 16 bytes"), "{text}");
+    let here = "127.0.0.1:9".parse().unwrap();
+    let settings = QuicClientSettings {
+        credentials: settings.credentials,
+        ..QuicClientSettings::new(here, Trust::Unverified)
+    };
+    let link = quic::connect(&Protocol::new("test", 1), &settings).unwrap();
+    for text in [text, format!("{link:?}")] {
+        assert!(
+            !text.contains("171, 171") && !text.contains("abab"),
+            "{text}"
+        );
+    }
+}

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use nebula_multiplayer::ServerSettings;
 use nebula_multiplayer::limits::{Limits, TransportLimits};
+use nebula_multiplayer::{Protocol, Server, ServerSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -105,5 +105,19 @@ fn values_out_of_range_are_named_when_checked() {
     ] {
         let settings: ServerSettings = serde_json::from_str(text).unwrap();
         assert_eq!(settings.validate().unwrap_err().to_string(), problem);
+    }
+}
+
+/// What is printed for people to see holds no secret.
+#[test]
+fn secrets_are_not_shown() {
+    let settings = ServerSettings {
+        secret: [171; 16],
+        ..ServerSettings::default()
+    };
+    let server = Server::new(Protocol::new("test", 1), settings.clone()).unwrap();
+    for text in [format!("{settings:?}"), format!("{server:?}")] {
+        assert!(!text.contains("171, 171"), "{text}");
+        assert!(text.contains("tick_rate: 20"), "{text}");
     }
 }

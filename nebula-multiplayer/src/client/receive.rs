@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Client, ClientEvent, State};
+use super::{Client, ClientEvent, Held, State};
 use crate::message::{FrameBuffer, ServerFrame, Welcome};
 use crate::server::Disconnect;
 use crate::session::{Header, Session, Side};
@@ -150,7 +150,7 @@ impl Client {
         }
         self.clock
             .start(Tick::new(welcome.tick), welcome.tick_rate, self.now);
-        self.ticket = (welcome.ticket != [0; 16]).then_some(welcome.ticket);
+        self.ticket = (welcome.ticket != [0; 16]).then_some(Held(welcome.ticket));
         let client = ClientId::new(welcome.client);
         self.id = Some(client);
         self.session.ordered.open();
