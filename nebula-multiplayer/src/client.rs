@@ -34,7 +34,7 @@ use crate::server::{Disconnect, SettingsError};
 use crate::session::{Bucket, Outcome, Session};
 use crate::{ClientId, Tick};
 
-/// Events kept while nobody takes them; beyond it the oldest go.
+/// Events kept while nobody takes them; beyond it the oldest go, and are counted.
 const MAX_EVENTS: usize = 65_536;
 
 /// Something that happened to the connection.
@@ -105,6 +105,7 @@ pub struct Client {
     mirror: Mirror,
     inbox: Inbox,
     events: VecDeque<ClientEvent>,
+    lost_events: u64,
     datagrams: Bucket,
     bytes: Bucket,
     messages: Bucket,
@@ -137,6 +138,7 @@ impl Client {
             mirror: Mirror::new(kinds, settings.mirror),
             inbox: Inbox::new(protocol.message_kinds(), limits.inbox_messages),
             events: VecDeque::new(),
+            lost_events: 0,
             datagrams: Bucket::new(
                 limits.datagrams_per_second,
                 limits.datagrams_per_second,
@@ -228,6 +230,20 @@ impl Client {
     /// Returns what happened to the connection since the last call, in order.
     pub fn events(&mut self) -> std::vec::IntoIter<ClientEvent> {
         Vec::from(core::mem::take(&mut self.events)).into_iter()
+    }
+
+    /// Returns how many events were lost because nobody took them: 65,536 are kept. Take them each
+    /// tick, and this stays 0.
+    ///
+    /// ```
+    /// use nebula_multiplayer::{Client, ClientSettings, Protocol};
+    ///
+    /// let client = Client::new(Protocol::new("my game", 1), ClientSettings::default()).unwrap();
+    /// assert_eq!(client.lost_events(), 0);
+    /// ```
+    #[must_use]
+    pub const fn lost_events(&self) -> u64 {
+        self.lost_events
     }
 
     /// Returns whether the server let us in and the link stands.
@@ -337,6 +353,7 @@ impl Client {
     fn push_event(&mut self, event: ClientEvent) {
         if self.events.len() >= MAX_EVENTS {
             self.events.pop_front();
+            self.lost_events = self.lost_events.saturating_add(1);
         }
         self.events.push_back(event);
     }

@@ -46,7 +46,8 @@ pub struct ConnectToken {
     pub client: u64,
     /// The last moment it is good for, in Unix milliseconds.
     pub expires_ms: u64,
-    /// The addresses it is good for, as clients see them: one to [`MAX_SERVERS`].
+    /// The addresses it is good for, as clients see them: one to [`MAX_SERVERS`]. Servers do not ask
+    /// each other, so that each of them takes it once: name one where that matters.
     pub servers: Vec<SocketAddr>,
 }
 
