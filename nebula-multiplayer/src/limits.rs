@@ -112,7 +112,7 @@ pub struct Limits {
     /// From connecting to a whole hello.
     #[serde(serialize_with = "millis")]
     pub hello_timeout: Duration,
-    /// Without a byte from the peer.
+    /// Without a byte from the peer, until its link is taken for lost.
     #[serde(serialize_with = "millis")]
     pub idle_timeout: Duration,
     /// With a packet waiting for an acknowledgement, and none coming.

@@ -59,7 +59,8 @@ pub enum ServerEvent {
         /// Whether its earlier session goes on.
         resumed: bool,
     },
-    /// A client's link is gone; its session waits for it to come back.
+    /// A client's link is gone, or nothing was heard over it for too long; its session waits for it to
+    /// come back.
     LinkLost {
         /// Who.
         client: ClientId,

@@ -119,7 +119,7 @@ pub struct ServerTotals {
     pub floods: u64,
     /// Clients ended because no whole hello came in time.
     pub hello_timeouts: u64,
-    /// Clients ended because nothing was heard of them.
+    /// Clients of which nothing was heard. Those with an account may still come back.
     pub idle: u64,
     /// Clients ended because they acknowledged nothing.
     pub never_acks: u64,

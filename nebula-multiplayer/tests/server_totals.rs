@@ -57,6 +57,8 @@ fn each_end_is_counted_once() {
     let mut pair = Pair::connected();
     wait(&mut pair, Duration::from_secs(10));
     assert_counted(&pair.server, &[("joined", 1), ("idle", 1)]);
+    wait(&mut pair, Duration::from_secs(30));
+    assert_counted(&pair.server, &[("joined", 1), ("idle", 1), ("expired", 1)]);
 
     let mut pair = Pair::connected();
     pair.client.disconnect(pair.now);

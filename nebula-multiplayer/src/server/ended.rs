@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::peer::Link;
 use super::{Disconnect, Server, ServerEvent};
 use crate::ClientId;
 use crate::limits::capped;
@@ -23,7 +24,7 @@ impl Server {
         Vec::from(core::mem::take(&mut self.events)).into_iter()
     }
 
-    /// Returns the clients that are gone since the last call, and why: their links are to be
+    /// Returns the clients whose links are over since the last call, and why: they are to be
     /// closed with [`Disconnect::code`], before a newer link has the same number. For the transport;
     /// games read [`events`](Self::events).
     ///
@@ -72,15 +73,35 @@ impl Server {
         self.forget(client);
         self.totals.add(&peer.stats);
         self.totals.note_end(&reason);
+        self.end_link(client, reason.clone());
+        self.push_event(ServerEvent::Disconnected { client, reason });
+    }
+
+    /// Lets go of the link of a client of which nothing was heard. One that may come back is waited
+    /// for, as after any loss of a link: it may have been cut without a word.
+    pub(super) fn fell_silent(&mut self, client: ClientId) {
+        let until = self.now.saturating_add(self.settings.limits.resume_window);
+        match self.clients.get_mut(&client) {
+            Some(peer) if peer.resumable => {
+                peer.link = Link::Detached { until };
+                bump(&mut self.totals.idle);
+                self.end_link(client, Disconnect::Idle);
+                self.push_event(ServerEvent::LinkLost { client });
+            }
+            _ => self.remove(client, Disconnect::Idle),
+        }
+    }
+
+    /// Tells the log and the transport that a link ends.
+    fn end_link(&mut self, client: ClientId, reason: Disconnect) {
         // Each kind of reason has its own lines, so that many who leave do not hide one who floods.
         if let Some(suppressed) = self.log.admit(reason.kind(), self.now) {
             tracing::debug!(%client, %reason, suppressed, "client gone");
         }
         let max = self.most_events();
-        if push(&mut self.ended, (client, reason.clone()), max) {
+        if push(&mut self.ended, (client, reason), max) {
             bump(&mut self.totals.lost_ends);
         }
-        self.push_event(ServerEvent::Disconnected { client, reason });
     }
 
     pub(super) fn push_event(&mut self, event: ServerEvent) {

@@ -45,7 +45,10 @@ impl Server {
             .filter_map(|(&client, peer)| Some((client, self.overdue(peer)?)))
             .collect();
         for (client, reason) in overdue {
-            self.remove(client, reason);
+            match reason {
+                Disconnect::Idle => self.fell_silent(client),
+                _ => self.remove(client, reason),
+            }
         }
     }
 
