@@ -5,7 +5,9 @@ mod common;
 use core::time::Duration;
 
 use common::Pair;
-use nebula_multiplayer::{Disconnect, Identity, ServerEvent};
+use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::server::ConnectError;
+use nebula_multiplayer::{ClientId, Disconnect, Identity, ServerEvent};
 
 /// Lets time pass in which the server hears nothing.
 fn silence(pair: &mut Pair, time: Duration) {
@@ -81,4 +83,37 @@ fn a_silent_stranger_is_gone_at_once() {
         reason: Disconnect::Idle,
     };
     assert!(pair.server.events().any(|event| event == idle));
+}
+
+#[test]
+fn who_is_here_goes_before_who_may_come_back() {
+    let mut pair = Pair::with(Limits {
+        clients: 3,
+        ..Limits::default()
+    });
+    pair.join();
+    let hello = Pair::hello();
+    for account in [8, 9] {
+        let identity = Identity::Account(account);
+        let id = pair.server.connect(identity, pair.now).unwrap();
+        pair.server.receive_stream(id, &hello, pair.now).unwrap();
+        pair.server.disconnect(id, pair.now);
+        pair.step();
+    }
+    pair.server.events().for_each(drop);
+    // All three places are taken: two by sessions that wait. The one that waits longest gives way.
+    for (newcomer, gone) in [(10, 8), (11, 9)] {
+        let identity = Identity::Account(newcomer);
+        assert!(pair.server.connect(identity, pair.now).is_ok());
+        let gone = ServerEvent::Disconnected {
+            client: ClientId::new(gone),
+            reason: Disconnect::Expired,
+        };
+        assert_eq!(pair.server.events().collect::<Vec<_>>(), [gone]);
+        assert_eq!(pair.server.held(), 3);
+    }
+    // Nobody waits any more, and nobody who is here gives way.
+    let full = pair.server.connect(Identity::Account(12), pair.now);
+    assert_eq!(full, Err(ConnectError::Full(3)));
+    assert!(pair.server.is_connected(pair.id));
 }

@@ -92,6 +92,22 @@ impl Server {
         }
     }
 
+    /// Ends the session that has waited longest for its client to come back; returns whether one did.
+    /// Otherwise a few who come and go under many names would lock everyone else out.
+    pub(super) fn make_room(&mut self) -> bool {
+        let waiting = self
+            .clients
+            .iter()
+            .filter_map(|(&client, peer)| match peer.link {
+                Link::Detached { until } => Some((until, client)),
+                _ => None,
+            });
+        let longest = waiting.min().map(|(_, client)| client);
+        longest
+            .inspect(|&client| self.remove(client, Disconnect::Expired))
+            .is_some()
+    }
+
     /// Tells the log and the transport that a link ends.
     fn end_link(&mut self, client: ClientId, reason: Disconnect) {
         // Each kind of reason has its own lines, so that many who leave do not hide one who floods.
