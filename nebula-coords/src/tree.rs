@@ -47,12 +47,16 @@ use leaf::Leaf;
 use node::{Link, Node};
 use table::{Paged, Spot};
 
-/// How many points a leaf takes before it splits; 128 to 512 differ little.
-const LEAF_LIMIT: u32 = 256;
+/// How many points a leaf takes before it splits: most queries and moves gain by few and large leaves,
+/// the nearest few by small ones.
+const LEAF_LIMIT: usize = 768;
+
+/// The same where the cube is too large for an exact frame. Its points are far apart, so most queries want few.
+const WIDE_LIMIT: usize = 256;
 
 /// At how many points a node becomes one leaf again: far below the limit for splitting, so that
 /// points coming and going do not split and merge in turn.
-const MERGE_LIMIT: u32 = LEAF_LIMIT / 4;
+const MERGE_LIMIT: usize = WIDE_LIMIT / 4;
 
 /// Who is where, and who is near: ids and positions in an adaptive tree, exact everywhere, with no
 /// cell size to tune.
@@ -218,7 +222,7 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Makes room for the leaves of that many more points; what they hold is asked for as they fill.
     pub fn reserve(&mut self, additional: usize) {
         // A leaf is half full on average.
-        self.leaves.reserve(additional / (LEAF_LIMIT as usize / 2));
+        self.leaves.reserve(additional / (LEAF_LIMIT / 2));
     }
 
     /// Returns whether `id` is stored.

@@ -232,8 +232,9 @@ impl View {
                 axes: [axis(0), axis(1), axis(2)],
             };
         }
+        let axis = |k: usize| Axis::new(signed(center[k], cube.origin[k]), slot, room);
         Self {
-            axes: [0, 1, 2].map(|k| Axis::new(signed(center[k], cube.origin[k]), slot, room)),
+            axes: [axis(0), axis(1), axis(2)],
         }
     }
 
@@ -247,7 +248,8 @@ impl View {
     #[inline]
     pub(super) fn child(&self, slot: u8, coarse: bool) -> (f64, f64) {
         let bit = |at: usize| slot >> at & 1 == 1;
-        let [x, y, z] = [0, 1, 2].map(|k| self.axes[k].at(bit(k + 3), bit(k), coarse));
+        let axis = |k: usize| self.axes[k].at(bit(k + 3), bit(k), coarse);
+        let (x, y, z) = (axis(0), axis(1), axis(2));
         (x.0 + y.0 + z.0, x.1 + y.1 + z.1)
     }
 }

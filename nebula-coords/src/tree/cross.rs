@@ -2,12 +2,12 @@
 
 use nebula_math::WorldPosition;
 
+use super::SpatialIndex;
 use super::arena::Arena;
 use super::cube::{key_of, level_of_difference, position_of};
 use super::node::{Link, Place};
 use super::seed::{Bits, Keys, Seed, Source, Window};
 use super::table::Spot;
-use super::{LEAF_LIMIT, SpatialIndex};
 use crate::DenseId;
 
 /// From how many crossings on they are worth sorting.
@@ -196,7 +196,7 @@ impl<I: DenseId> SpatialIndex<I> {
             let node = self.nodes.get(at);
             let child = node.child(slot);
             let mut place = Place::Fine(at, slot);
-            let fits_octant = octant_end - from <= LEAF_LIMIT as usize;
+            let fits_octant = octant_end - from <= node.octant_cube(slot >> 3).leaf_limit();
             if child == Link::Empty && fits_octant && node.octant_is_empty(slot >> 3) {
                 place = Place::Coarse(at, slot >> 3);
                 end = octant_end;

@@ -2,6 +2,9 @@
 
 use nebula_math::{Aabb128, WorldPosition};
 
+use super::frame::OFFSET_BITS;
+use super::{LEAF_LIMIT, WIDE_LIMIT};
+
 /// A position with each axis shifted into `0..2^128`, so that unsigned order is the order in space.
 pub(super) type Key = [u128; 3];
 
@@ -95,6 +98,16 @@ impl Cube {
             self.origin.map(|v| v.saturating_sub(room)),
             self.last().map(|v| v.saturating_add(room)),
         )
+    }
+
+    /// Returns how many points a leaf of this cube takes before it splits.
+    #[inline]
+    pub(super) const fn leaf_limit(&self) -> usize {
+        if self.level <= OFFSET_BITS {
+            LEAF_LIMIT
+        } else {
+            WIDE_LIMIT
+        }
     }
 
     /// Returns the corner of the upper half along every axis.

@@ -1,6 +1,6 @@
 //! Leaves: up to a few hundred points in one cube.
 
-use super::LEAF_LIMIT;
+use super::WIDE_LIMIT;
 use super::cube::{Cube, Key, level_of_difference};
 use super::frame::{Frame, OFFSET_BITS};
 use super::node::Place;
@@ -61,6 +61,9 @@ pub(super) struct Leaf<I> {
     /// The last change epoch in which this leaf was reported; see `changes.rs`.
     pub(super) reported: u64,
 }
+
+/// The lines of a leaf where its cube may be large.
+pub(super) const LEAF_LINES: usize = 4;
 
 // What `Leaf` says of lines.
 const _: () = assert!(core::mem::offset_of!(Leaf<u64>, cube) == 64);
@@ -288,7 +291,7 @@ impl<I: Copy> Leaf<I> {
     /// one spot: anyone who leaves it splits it.
     #[inline]
     pub(super) fn is_crowd(&self) -> bool {
-        self.len() > LEAF_LIMIT as usize
+        self.len() > self.cube.leaf_limit()
     }
 
     /// Notes that a point is leaving and still counts above, and returns whether it is the first.
@@ -352,7 +355,7 @@ impl<I: Copy> Leaf<I> {
         }
         self.ids.swap_remove(slot);
         self.blocks.truncate(last.div_ceil(LANES));
-        if last < self.ids.capacity() / 4 && self.ids.capacity() > LEAF_LIMIT as usize {
+        if last < self.ids.capacity() / 4 && self.ids.capacity() > WIDE_LIMIT {
             self.shrink();
         }
         self.ids.get(slot).copied()

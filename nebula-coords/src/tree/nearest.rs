@@ -18,7 +18,7 @@ use super::ball::{Bounds, View, near_center};
 use super::best::{Best, Candidate, Distance, Small, square_below};
 use super::cube::{Key, key_of};
 use super::kernel::{self, Center, exact_square};
-use super::leaf::{Block, LANES};
+use super::leaf::{Block, LANES, LEAF_LINES};
 use super::node::{Link, Node};
 use super::simd::{self, GROUP};
 use crate::DenseId;
@@ -203,7 +203,7 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         children.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         for (_, child) in children.iter().take(AHEAD) {
             match *child {
-                Link::Leaf(leaf) => simd::prefetch_lines(self.index.leaves.place(leaf), 2),
+                Link::Leaf(leaf) => simd::prefetch_lines(self.index.leaves.place(leaf), LEAF_LINES),
                 Link::Node(node) => simd::prefetch(self.index.nodes.place(node)),
                 Link::Empty => {}
             }

@@ -9,13 +9,13 @@
     reason = "an offset is what is left of the lowest 32 bits"
 )]
 
+use super::SpatialIndex;
 use super::cube::{Cube, Key};
 use super::frame::Frame;
 use super::leaf::Leaf;
 use super::node::{Link, Node, Place};
 use super::seed::{AHEAD, Bits, Counts, Seed, Source, Window};
 use super::stem::stem_of;
-use super::{LEAF_LIMIT, SpatialIndex};
 use crate::DenseId;
 
 /// How points part below a place.
@@ -38,7 +38,7 @@ impl<I: DenseId> SpatialIndex<I> {
     ) {
         let first = &seeds[0];
         let is_crowd = window.shows_all() && seeds.iter().all(|seed| seed.looks_like(first));
-        if is_crowd || seeds.len() <= LEAF_LIMIT as usize {
+        if is_crowd || seeds.len() <= self.cube_of(place).leaf_limit() {
             return self.hang_seeds(place, source, &window, seeds);
         }
         let mut scratch = vec![Seed::default(); seeds.len()];
@@ -55,7 +55,7 @@ impl<I: DenseId> SpatialIndex<I> {
         seeds: &mut [Seed],
         scratch: &mut [Seed],
     ) {
-        if seeds.len() <= LEAF_LIMIT as usize {
+        if seeds.len() <= self.cube_of(place).leaf_limit() {
             return self.hang_seeds(place, source, &window, seeds);
         }
         self.plant_below(place, source, window, seeds, scratch);
@@ -103,12 +103,14 @@ impl<I: DenseId> SpatialIndex<I> {
         stem: Option<u8>,
     ) {
         let node = parting.node;
+        let octant_limit = self.nodes.get(node).octant_cube(0).leaf_limit();
+        let slot_limit = self.nodes.get(node).slot_cube(0).leaf_limit();
         let ends = parting.bits.sort(&parting.counts, seeds, scratch);
         let mut from = 0;
         for oct in 0..8_u8 {
             let end = ends[usize::from(oct) * 8 + 7];
             let may_be_one = parting.has_octants && stem != Some(oct);
-            if may_be_one && from < end && fits_leaf(end - from, ends[63]) {
+            if may_be_one && from < end && fits_leaf(octant_limit, end - from, ends[63]) {
                 let place = Place::Coarse(node, oct);
                 self.hang_seeds(place, source, &window, &scratch[from..end]);
                 from = end;
@@ -120,7 +122,7 @@ impl<I: DenseId> SpatialIndex<I> {
                 }
                 let place = Place::Fine(node, slot);
                 let (part, room) = (&mut scratch[from..end], &mut seeds[from..end]);
-                if fits_leaf(part.len(), ends[63]) {
+                if fits_leaf(slot_limit, part.len(), ends[63]) {
                     self.hang_seeds(place, source, &window, part);
                 } else {
                     self.plant_below(place, source, window, part, room);
@@ -249,8 +251,7 @@ impl<I: DenseId> SpatialIndex<I> {
 /// Returns whether a part of some points becomes one leaf. Where points of every scale meet, a part that nearly
 /// all go to would be split again soon, and again lose but a few: it is parted at once. Of one guest far from a
 /// crowd there is nothing to learn.
-fn fits_leaf(part: usize, all: usize) -> bool {
-    let limit = LEAF_LIMIT as usize;
+fn fits_leaf(limit: usize, part: usize, all: usize) -> bool {
     let loses_a_few = part > limit / 2 && part > all / 4 * 3 && all - part > all / 64;
     part <= limit && !loses_a_few
 }

@@ -1,10 +1,10 @@
 //! Taking points out: empty leaves go, thin nodes become leaves again.
 
 use super::cube::Key;
+use super::leaf::LEAF_LINES;
 use super::node::{Link, Place};
 use super::simd;
 use super::table::Spot;
-use super::update::LEAF_LINES;
 use super::{MERGE_LIMIT, SpatialIndex};
 use crate::DenseId;
 
@@ -94,7 +94,7 @@ impl<I: DenseId> SpatialIndex<I> {
         } else if self.leaves.get(leaf).len() == 0 {
             self.leaves.remove(leaf);
             self.detach(place);
-        } else if self.leaves.get(leaf).len() <= MERGE_LIMIT as usize / 8 {
+        } else if self.leaves.get(leaf).len() <= MERGE_LIMIT / 8 {
             self.merge_octant(place);
         }
     }
@@ -116,7 +116,7 @@ impl<I: DenseId> SpatialIndex<I> {
         let mut highest = None;
         while let Place::Fine(at, _) | Place::Coarse(at, _) = place {
             let node = self.nodes.get(at);
-            if node.count > MERGE_LIMIT {
+            if node.count as usize > MERGE_LIMIT {
                 break;
             }
             highest = Some(at);
@@ -189,7 +189,7 @@ impl<I: DenseId> SpatialIndex<I> {
             total += self.leaves.get(leaf).len();
             leaves.push((slot, leaf));
         }
-        if total > MERGE_LIMIT as usize || leaves.len() < 2 {
+        if total > MERGE_LIMIT || leaves.len() < 2 {
             return;
         }
         let mut points = Vec::with_capacity(total);

@@ -1,6 +1,7 @@
-//! The one place that speaks to the processor: distances of up to 64 points at a time, and prefetch.
+//! The one place that speaks to the processor: distances of up to 64 points at a time, prefetch, and
+//! appending to lists without a detour.
 //!
-//! Every function here has a twin in plain code that runs where the processor lacks the instructions,
+//! What takes distances has a twin in plain code that runs where the processor lacks the instructions,
 //! and the tests hold one against the other. Squares may differ in their last bits (a fused
 //! multiplication rounds once); the band of doubt in `kernel.rs` covers either.
 
@@ -191,6 +192,10 @@ pub(super) fn append<T: Copy>(list: &mut Vec<T>, more: &[T]) {
 /// Appends the items whose bits are set to a list.
 #[inline]
 pub(super) fn append_kept<T: Copy>(list: &mut Vec<T>, items: &[T], mut bits: u64) {
+    debug_assert!(
+        64 - bits.leading_zeros() as usize <= items.len(),
+        "a bit for each item"
+    );
     let count = bits.count_ones() as usize;
     if count == items.len() {
         return append(list, items);

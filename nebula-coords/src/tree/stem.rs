@@ -7,14 +7,14 @@
 use super::node::Place;
 use super::plant::Parting;
 use super::seed::{Bits, STEPS, Seed, Source, Window};
-use super::{LEAF_LIMIT, SpatialIndex};
+use super::{SpatialIndex, WIDE_LIMIT};
 use crate::DenseId;
 
 /// So many seeds tell whether there is a stem.
 const SAMPLE: usize = 16;
 
 /// Fewer points than this are sorted node by node.
-const WORTH_A_STEM: usize = 4 * LEAF_LIMIT as usize;
+const WORTH_A_STEM: usize = 4 * WIDE_LIMIT;
 
 /// Half of the points have to go through so many nodes more than the first to branch off.
 const LONG: u8 = 3;
@@ -50,7 +50,7 @@ impl<I: DenseId> SpatialIndex<I> {
         let mut from = 0;
         for step in (1..STEPS).rev() {
             let end = ends[step];
-            if seeds.len() - end <= LEAF_LIMIT as usize {
+            if seeds.len() - end <= WIDE_LIMIT {
                 break;
             }
             if from == end {

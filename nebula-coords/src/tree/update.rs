@@ -5,7 +5,7 @@ use nebula_math::WorldPosition;
 
 use super::cross::WORTH_SORTING;
 use super::cube::{Key, key_of};
-use super::leaf::Moved;
+use super::leaf::{LEAF_LINES, Moved};
 use super::node::Place;
 use super::simd;
 use super::table::Spot;
@@ -15,9 +15,6 @@ use crate::DenseId;
 /// How many moves before its turn a leaf is fetched, and then the point.
 const LEAVES_AHEAD: usize = 12;
 const POINTS_AHEAD: usize = 5;
-
-/// The lines of a leaf that a move in a cube of any size reads.
-pub(super) const LEAF_LINES: usize = 4;
 
 /// One in so many entries of a large batch tells how many cross.
 const SAMPLED: usize = 32;

@@ -109,7 +109,7 @@ impl<I: DenseId> SpatialIndex<I> {
             lone_node = matches!(link, Link::Node(_));
         }
         // A lone leaf keeps its node as long as it is too large to merge.
-        if children == 0 || (children == 1 && (lone_node || count <= MERGE_LIMIT as usize)) {
+        if children == 0 || (children == 1 && (lone_node || count <= MERGE_LIMIT)) {
             return Err(format!("a node with {children} children at {place:?}"));
         }
         if count != node.count as usize {

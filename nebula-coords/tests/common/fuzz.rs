@@ -11,8 +11,8 @@ use super::source::Bytes;
 /// Small enough for thousands of runs a second, large enough that crowds split leaves.
 const SIZE: Size = Size {
     ops: 64,
-    ids: 700,
-    crowd: 400,
+    ids: 1_600,
+    crowd: 1_000,
     large_one_in: 8,
 };
 

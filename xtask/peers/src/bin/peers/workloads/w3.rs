@@ -1,6 +1,7 @@
 //! W3: build at once, store one by one, remove everything in random order.
 
 use anyhow::Result;
+use nebula_coords::SpatialIndex;
 use nebula_peers::clock::{Best, cpu};
 use nebula_peers::random::Random;
 use nebula_peers::report::{Case, Goal, Limit, Role, Row, number};
@@ -119,9 +120,30 @@ fn race(bench: &mut Bench, how: How, n: usize, goal: f64) -> Result<()> {
             ..Goal::default()
         },
         rows,
-        notes: Vec::new(),
+        notes: if how == How::Remove {
+            vec![one_by_one(&field.entries, &order, effort.repeats)]
+        } else {
+            Vec::new()
+        },
     });
     Ok(())
+}
+
+/// Says what our removals cost by one call each.
+fn one_by_one(entries: &[Entry], order: &[Entry], repeats: usize) -> String {
+    let mut best = Best::default();
+    for _ in 0..repeats {
+        let mut index = SpatialIndex::from_points(entries);
+        best.note(cpu(|| {
+            for (id, _) in order {
+                index.remove(*id);
+            }
+        }));
+    }
+    format!(
+        "Nebula SpatialIndex removes the list by one call of `remove_batch`, which no peer has; one by one it takes {:.1} ns",
+        best.ns() / entries.len() as f64
+    )
 }
 
 fn per(how: How, n: usize) -> f64 {
