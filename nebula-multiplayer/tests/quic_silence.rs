@@ -12,7 +12,7 @@ use quic_common::{Guest, Host, Options, join, until};
 #[test]
 fn a_client_that_stood_still_for_too_long_resumes() {
     let mut options = Options::default();
-    options.limits.idle_timeout = Duration::from_millis(400);
+    options.limits.idle_timeout = Duration::from_secs(2);
     options.limits.keep_alive = Duration::from_millis(50);
     let mut host = Host::with(options, OpenLogin);
     let mut guest = Guest::new(&host, 7);
