@@ -266,15 +266,11 @@ impl QuicClient {
     pub fn flush(&mut self, client: &mut Client) {
         if let State::Up(link) = &mut self.state {
             let limits = &self.settings.limits;
-            link.send(
-                limits,
-                self.now,
-                &self.counters,
-                |lane, max, bytes| match lane {
-                    Lane::Stream => client.transmit_stream(max, bytes),
-                    Lane::Datagram => client.transmit(max, bytes),
-                },
-            );
+            link.write(limits, self.now, |lane, max, bytes| match lane {
+                Lane::Stream => client.transmit_stream(max, bytes),
+                Lane::Datagram => client.transmit(max, bytes),
+            });
+            link.hand_over(&self.counters);
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Link {
     farewell: Arc<OnceLock<(u32, String)>>,
     /// Bytes of the stream that wait for the network.
     unsent: Arc<AtomicUsize>,
+    /// Datagrams that are written and not yet handed over.
+    ready: Vec<Bytes>,
     /// Since when the network takes no datagram.
     stalled: Option<Duration>,
     /// Under which everything about it is logged.
@@ -64,13 +66,12 @@ impl Link {
         }
     }
 
-    /// Hands pieces of the stream to the network while it takes them, and datagrams while no more
-    /// than a few of them wait. `next` appends one, or returns `false`.
-    pub(super) fn send(
+    /// Hands pieces of the stream to the network while it takes them, and writes datagrams while no
+    /// more than a few of them wait. `next` appends one, or returns `false`.
+    pub(super) fn write(
         &mut self,
         limits: &TransportLimits,
         now: Duration,
-        counters: &Counters,
         mut next: impl FnMut(Lane, usize, &mut Vec<u8>) -> bool,
     ) {
         let mut bytes = Vec::new();
@@ -90,25 +91,25 @@ impl Link {
         let kept = size(limits.datagram_buffer).saturating_sub(size(limits.datagram_ahead));
         let space = self.connection.datagram_send_buffer_space();
         let mut room = space.saturating_sub(kept);
-        let mut progress = false;
         while room >= max {
             bytes.clear();
             if !next(Lane::Datagram, max, &mut bytes) {
                 break;
             }
             room = room.saturating_sub(bytes.len());
-            if self
-                .connection
-                .send_datagram(Bytes::copy_from_slice(&bytes))
-                .is_err()
-            {
-                break;
-            }
-            counters.datagrams_out.add();
-            progress = true;
+            self.ready.push(Bytes::copy_from_slice(&bytes));
         }
-        let blocked = room < max && !progress;
+        let blocked = room < max && self.ready.is_empty();
         self.stalled = blocked.then(|| self.stalled.unwrap_or(now));
+    }
+
+    /// Hands the written datagrams to the network.
+    pub(super) fn hand_over(&mut self, counters: &Counters) {
+        for bytes in self.ready.drain(..) {
+            if self.connection.send_datagram(bytes).is_ok() {
+                counters.datagrams_out.add();
+            }
+        }
     }
 
     /// Returns for how long the network took no datagram, though one was due or may have been.
@@ -178,6 +179,7 @@ pub(super) fn link(
         outbound: to_peer,
         farewell: Arc::clone(&farewell),
         unsent: Arc::clone(&unsent),
+        ready: Vec::new(),
         stalled: None,
         span: span.clone(),
         #[cfg(feature = "testing")]

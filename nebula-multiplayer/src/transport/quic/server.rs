@@ -246,7 +246,7 @@ impl QuicServer {
         let (limits, counters) = (&self.shared.limits, &self.shared.counters);
         let mut slow = Vec::new();
         for (&client, link) in &mut self.links {
-            link.send(limits, self.now, counters, |lane, max, bytes| match lane {
+            link.write(limits, self.now, |lane, max, bytes| match lane {
                 Lane::Stream => server.transmit_stream(client, max, bytes),
                 Lane::Datagram => server.transmit(client, max, bytes),
             });
@@ -254,6 +254,10 @@ impl QuicServer {
             if link.stalled_for(self.now) >= millis(limits.stall_drop_ms) {
                 slow.push(client);
             }
+        }
+        // Each of these wakes the threads of the network, which then want the caches for themselves.
+        for link in self.links.values_mut() {
+            link.hand_over(counters);
         }
         for client in slow {
             if let Some(link) = self.links.remove(&client) {
