@@ -32,6 +32,7 @@ mod settings;
 mod stats;
 mod store;
 pub(crate) mod stream;
+mod subscribers;
 pub(crate) mod viewer;
 pub(crate) mod viewhash;
 mod write;

@@ -26,7 +26,7 @@ impl Replicator {
                 if new {
                     self.mark_all(*place, 1, true);
                 } else {
-                    told.extend_from_slice(&self.shared.store(*place).subscribers);
+                    told.extend(self.shared.store(*place).subscribers.iter());
                 }
             }
             for subscriber in told.drain(..) {
@@ -41,7 +41,7 @@ impl Replicator {
     /// Marks kinds of an entity, and the list of its kinds if that changed.
     pub(super) fn mark_all(&mut self, place: u32, bits: u64, listed: bool) {
         let tick = self.shared.tick;
-        for subscriber in &self.shared.store(place).subscribers {
+        for subscriber in self.shared.store(place).subscribers.iter() {
             if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
                 viewer.mark(subscriber.slot, bits, tick);
                 if listed && viewer.slots[table_index(subscriber.slot)].phase == Phase::Spawning {

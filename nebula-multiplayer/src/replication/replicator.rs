@@ -18,7 +18,8 @@ use super::registry::Kinds;
 use super::scan::{Scan, Scanner, each_changed};
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
-use super::store::{Shared, Subscriber};
+use super::store::Shared;
+use super::subscribers::Subscriber;
 use super::viewer::{News, Viewer};
 use crate::interest::{Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
@@ -410,7 +411,7 @@ impl Replicator {
         let tick = self.shared.tick;
         let store = self.shared.store(place);
         let owner_only = self.shared.kinds.owner_only();
-        for subscriber in &store.subscribers {
+        for subscriber in store.subscribers.iter() {
             if let Some(viewer) = &mut self.viewers[table_index(subscriber.viewer)] {
                 let allowed = allowed(owner_only, store.owner == Some(viewer.client));
                 viewer.set_allowed(subscriber.slot, allowed, tick);

@@ -10,6 +10,7 @@ use super::history::History;
 use super::ids::{IdChanges, table_index};
 use super::position;
 use super::registry::Kinds;
+use super::subscribers::{Subscriber, Subscribers};
 use crate::interest::OwnedBy;
 use crate::{ClientId, NetworkId, Tick};
 
@@ -29,16 +30,10 @@ const NOBODY: NetworkId = NetworkId::new(u32::MAX, u32::MAX);
 /// Stores whose memory is kept for whoever comes next.
 const KEPT_STORES: usize = 16;
 
-/// Somebody who sees an entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Subscriber {
-    pub(crate) viewer: u32,
-    pub(crate) slot: u32,
-}
-
 /// Where an entity is and was. What follows from the position is worked out when it is written: reading
-/// a line of memory less takes less than that.
+/// a line of memory less takes less than that. All but the entries of the history is one line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Moving {
     pub(crate) at: WorldPosition,
     pub(crate) tick: Tick,
@@ -51,26 +46,27 @@ pub(crate) struct Moving {
 
 impl Moving {
     fn new(at: WorldPosition, tick: Tick) -> Self {
-        let mut history = History::default();
-        history.push(tick, position::low_bits(&at));
         Self {
             at,
             tick,
             since: tick,
             cell_tick: tick,
-            history,
+            history: History::new(tick, position::low_bits(&at)),
         }
     }
 
     #[inline]
     fn move_to(&mut self, to: WorldPosition, tick: Tick) {
-        if !position::share_cell(&self.at, &to) {
+        let low = position::low_bits(&to);
+        let crosses = !position::share_cell(&self.at, &to);
+        if crosses {
             self.cell_tick = tick;
-            if self.at.chebyshev_distance(&to) > JUMP_MM {
-                self.history.clear();
-            }
         }
-        self.history.push(tick, position::low_bits(&to));
+        if crosses && self.at.chebyshev_distance(&to) > JUMP_MM {
+            self.history = History::new(tick, low);
+        } else {
+            self.history.push(tick, low);
+        }
         self.at = to;
         self.tick = tick;
     }
@@ -87,20 +83,22 @@ pub(crate) struct Encoded {
     since: Tick,
 }
 
-/// What is known of one entity.
+/// What is known of one entity. Of one that moves, a tick reads a line of `Moving`, one of its history,
+/// and the one from `id` on.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Store {
+    pub(crate) position: Option<Moving>,
     pub(crate) id: NetworkId,
-    pub(crate) entity: Entity,
-    pub(crate) owner: Option<ClientId>,
     /// Bits of the kinds it has; bit 0 is the position.
     pub(crate) has: u64,
+    pub(crate) subscribers: Subscribers,
+    /// By number of the kind, from 1.
+    encoded: Box<[Encoded]>,
+    pub(crate) entity: Entity,
+    pub(crate) owner: Option<ClientId>,
     /// When a kind last came or went.
     pub(crate) has_tick: Tick,
-    pub(crate) position: Option<Moving>,
-    /// By number of the kind, from 1.
-    encoded: Vec<Encoded>,
-    pub(crate) subscribers: Vec<Subscriber>,
 }
 
 impl Store {
@@ -128,14 +126,24 @@ impl Store {
     }
 }
 
+const _: () = assert!(size_of::<Store>() == 7 * 64, "lines are not shared");
+
+/// Where the store of an entity is. The generation stands here too, so that a store that nobody needs
+/// is not read to find that out.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    store: u32,
+    generation: u32,
+}
+
 /// Every store, and what leads to them.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) kinds: Kinds,
     pub(crate) tick: Tick,
     pub(crate) stores: Vec<Store>,
-    /// By the index of the `NetworkId`.
-    places: Vec<u32>,
+    /// By the index of the `NetworkId`: whose store is where.
+    places: Vec<Place>,
     free: Vec<u32>,
     /// By the index of the entity.
     ids: Vec<Option<(Entity, NetworkId)>>,
@@ -183,9 +191,8 @@ impl Shared {
 
     /// Returns the entity with an id, as long as somebody sees it.
     pub(crate) fn find(&self, id: NetworkId) -> Option<u32> {
-        let place = *self.places.get(table_index(id.index()))?;
-        let store = self.stores.get(table_index(place))?;
-        (store.id == id).then_some(place)
+        let found = self.places.get(table_index(id.index()))?;
+        (found.store != NONE && found.generation == id.generation()).then_some(found.store)
     }
 
     pub(crate) fn find_entity(&self, entity: Entity) -> Option<u32> {
@@ -230,7 +237,7 @@ impl Shared {
     /// Takes a subscriber away; with the last one goes the encoded state.
     pub(crate) fn unsubscribe(&mut self, place: u32, subscriber: Subscriber) {
         let store = &mut self.stores[table_index(place)];
-        store.subscribers.retain(|other| *other != subscriber);
+        store.subscribers.remove(subscriber);
         if store.subscribers.is_empty() {
             self.release(place);
         }
@@ -246,12 +253,12 @@ impl Shared {
             .collect();
         // A younger entity may have taken the index already.
         let leads_here = &mut self.places[table_index(id.index())];
-        if *leads_here == place {
-            *leads_here = NONE;
+        if leads_here.store == place {
+            leads_here.store = NONE;
         }
         store.id = NOBODY;
         store.position = None;
-        store.encoded.clear();
+        store.encoded = Box::default();
         self.free.push(place);
         for entity in referred {
             self.forget_holder(entity, |(holder, _)| *holder == id);
@@ -288,19 +295,17 @@ impl Shared {
     }
 
     fn encode_all(&mut self, world: &World, id: NetworkId, entity: Entity) -> u32 {
-        let mut store = Store {
+        let kinds = 1..self.kinds.len();
+        let store = Store {
             id,
             entity,
             owner: None,
             has: 0,
             has_tick: self.tick,
             position: None,
-            encoded: Vec::new(),
-            subscribers: Vec::new(),
+            encoded: kinds.map(|_| Encoded::default()).collect(),
+            subscribers: Subscribers::default(),
         };
-        store
-            .encoded
-            .resize_with(self.kinds.len() - 1, Encoded::default);
         let place = if let Some(place) = self.free.pop() {
             self.stores[table_index(place)] = store;
             place
@@ -310,9 +315,16 @@ impl Shared {
         };
         let index = table_index(id.index());
         if index >= self.places.len() {
-            self.places.resize(index + 1, NONE);
+            let nowhere = Place {
+                store: NONE,
+                generation: 0,
+            };
+            self.places.resize(index + 1, nowhere);
         }
-        self.places[index] = place;
+        self.places[index] = Place {
+            store: place,
+            generation: id.generation(),
+        };
         if let Ok(entity) = world.get_entity(entity) {
             self.refresh(place, entity, u64::MAX);
         }
