@@ -148,6 +148,9 @@ pub struct ServerTotals {
     pub lost_events: u64,
     /// Ends of clients that no transport took in time, as when there is none.
     pub lost_ends: u64,
+    /// Changes of components that could not be sent, because they are too large or their codec failed.
+    /// What clients had before stands.
+    pub unsendable: u64,
     /// Lines that were not logged because there were too many of their kind.
     pub suppressed_lines: u64,
 }

@@ -4,12 +4,15 @@ mod common;
 
 use core::time::Duration;
 
+use bevy_ecs::component::Component;
 use bevy_ecs::world::World;
 use common::{Chat, Health, Hit, Pair, protocol};
 use nebula_math::WorldPosition;
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::replication::Replicate;
+use nebula_multiplayer::testing::TestPair;
 use nebula_multiplayer::{Client, ClientSettings, Identity, Protocol, Server, ServerSettings};
+use serde::{Deserialize, Serialize};
 
 /// Checks that exactly these counters of a server are not 0, whoever is still there.
 #[track_caller]
@@ -266,4 +269,29 @@ fn a_client_counts_events_that_nobody_took() {
         assert_eq!(pair.client.lost_events(), u64::saturating_sub(n, 65_536));
     }
     assert_eq!(pair.client.events().count(), 65_536);
+}
+
+/// As long as the game says.
+#[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Story(String);
+
+#[test]
+fn a_component_that_cannot_be_sent_is_counted_and_the_last_value_stands() {
+    let protocol = Protocol::new("test", 1).replicate::<Story>("story", 1);
+    let mut pair = TestPair::new(&protocol);
+    let story = Story("short".into());
+    let player = (Replicate, WorldPosition::ORIGIN, story);
+    let player = pair.world.spawn(player).id();
+    pair.run_ms(1_000);
+    pair.play(player);
+    pair.run_ms(1_000);
+    for length in [70_000, 80_000] {
+        let long = Story("x".repeat(length));
+        pair.world.entity_mut(player).insert(long);
+        pair.run_ms(1_000);
+    }
+    assert_eq!(pair.server.totals().unsendable, 2);
+    let world = pair.client_world();
+    let seen: Vec<_> = world.query::<&Story>().iter(world).cloned().collect();
+    assert_eq!(seen, [Story("short".into())]);
 }

@@ -264,6 +264,11 @@ impl Replicator {
         self.viewer(client).map(|viewer| &viewer.stats)
     }
 
+    /// Returns how many changes of components could not be sent.
+    pub(crate) const fn unsendable(&self) -> u64 {
+        self.shared.unsendable
+    }
+
     /// Returns how many rows the last tick looked at while it searched for changes.
     #[cfg(test)]
     pub(crate) fn scanned(&self) -> usize {

@@ -12,6 +12,7 @@ use super::position;
 use super::registry::Kinds;
 use super::subscribers::{Subscriber, Subscribers};
 use crate::interest::OwnedBy;
+use crate::stats::bump;
 use crate::{ClientId, NetworkId, Tick};
 
 /// A step longer than this in one tick (67 km) starts a new history: sixteen shorter ones stay within
@@ -151,6 +152,10 @@ pub(crate) struct Shared {
     holders: BTreeMap<Entity, Vec<(NetworkId, usize)>>,
     scratch: Vec<u8>,
     references: Vec<Option<Entity>>,
+    /// Changes that could not be sent.
+    pub(crate) unsendable: u64,
+    /// When that was last logged.
+    complained: Option<Tick>,
 }
 
 impl Shared {
@@ -374,6 +379,15 @@ impl Shared {
         }
     }
 
+    /// Counts a component that cannot be sent, and says so once a tick: clients may be able to have
+    /// the game make more of them.
+    fn complain(&mut self, kind: &str, why: &dyn core::fmt::Display) {
+        bump(&mut self.unsendable);
+        if self.complained.replace(self.tick) != Some(self.tick) {
+            tracing::error!(kind, %why, "a component cannot be sent; its last value stands");
+        }
+    }
+
     fn refresh_kind(
         &mut self,
         place: u32,
@@ -390,7 +404,7 @@ impl Shared {
         let present = match written {
             Ok(present) => present,
             Err(error) => {
-                tracing::error!(kind = kind.name(), %error, "a component cannot be sent; its last value stands");
+                self.complain(kind.name(), &error);
                 return 0;
             }
         };
@@ -398,12 +412,8 @@ impl Shared {
         let bytes = self.scratch.len() + self.references.len() * SLOT_BYTES;
         if bytes > kind.max_bytes() {
             let max = kind.max_bytes();
-            tracing::error!(
-                kind = kind.name(),
-                bytes,
-                max,
-                "a component is too large to send; declare it `stream` or split it"
-            );
+            let why = format!("{bytes} bytes, at most {max}: declare it `stream` or split it");
+            self.complain(kind.name(), &why);
             return 0;
         }
         let tick = self.tick;

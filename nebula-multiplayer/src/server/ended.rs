@@ -61,6 +61,7 @@ impl Server {
         for peer in self.clients.values() {
             totals.add(&peer.stats);
         }
+        totals.unsendable = self.replicator.unsendable();
         totals.suppressed_lines = self.log.suppressed();
         totals
     }
