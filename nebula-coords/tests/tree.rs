@@ -265,7 +265,7 @@ fn apart(count: u32, spot: WorldPosition) -> Vec<(u32, WorldPosition)> {
 }
 
 /// A leaf of a small cube holds at most so many, unless they stand on one spot.
-const LEAF_LIMIT: usize = 768;
+const LEAF_LIMIT: usize = 384;
 
 /// Returns the points of the fullest leaf.
 fn fullest(index: &SpatialIndex<u32>) -> usize {
