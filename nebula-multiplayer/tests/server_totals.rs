@@ -1,12 +1,14 @@
 //! Every end of a session and every limit that is hit is counted, and the count outlives the client.
 
 mod common;
+mod log_common;
 
 use core::time::Duration;
 
 use bevy_ecs::component::Component;
 use bevy_ecs::world::World;
 use common::{Chat, Health, Hit, Pair, protocol};
+use log_common::Recorder;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::replication::Replicate;
@@ -277,21 +279,35 @@ struct Story(String);
 
 #[test]
 fn a_component_that_cannot_be_sent_is_counted_and_the_last_value_stands() {
-    let protocol = Protocol::new("test", 1).replicate::<Story>("story", 1);
-    let mut pair = TestPair::new(&protocol);
-    let story = Story("short".into());
-    let player = (Replicate, WorldPosition::ORIGIN, story);
-    let player = pair.world.spawn(player).id();
-    pair.run_ms(1_000);
-    pair.play(player);
-    pair.run_ms(1_000);
-    for length in [70_000, 80_000] {
-        let long = Story("x".repeat(length));
-        pair.world.entity_mut(player).insert(long);
+    let recorder = Recorder::default();
+    tracing::subscriber::with_default(recorder.clone(), || {
+        let protocol = Protocol::new("test", 1).replicate::<Story>("story", 1);
+        let mut pair = TestPair::new(&protocol);
+        let story = Story("short".into());
+        let player = (Replicate, WorldPosition::ORIGIN, story);
+        let player = pair.world.spawn(player).id();
         pair.run_ms(1_000);
-    }
-    assert_eq!(pair.server.totals().unsendable, 2);
-    let world = pair.client_world();
-    let seen: Vec<_> = world.query::<&Story>().iter(world).cloned().collect();
-    assert_eq!(seen, [Story("short".into())]);
+        pair.play(player);
+        pair.run_ms(1_000);
+        for length in 0..200 {
+            let long = Story("x".repeat(70_000 + length));
+            pair.world.entity_mut(player).insert(long);
+            pair.run_ms(50);
+        }
+        let totals = pair.server.totals();
+        let lines = recorder
+            .log()
+            .lines("a component cannot be sent; its last value stands")
+            .count();
+        // Twenty at once, and ten a second for ten seconds.
+        assert!((100..=121).contains(&lines), "{lines} lines");
+        assert_eq!(totals.unsendable, 200);
+        assert_eq!(
+            lines,
+            200 - usize::try_from(totals.suppressed_lines).unwrap()
+        );
+        let world = pair.client_world();
+        let seen: Vec<_> = world.query::<&Story>().iter(world).cloned().collect();
+        assert_eq!(seen, [Story("short".into())]);
+    });
 }

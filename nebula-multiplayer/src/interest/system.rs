@@ -283,7 +283,12 @@ impl SpatialInterestSystem {
         ids.is_some_and(|ids| !ids.is_next(&mut self.ids_round) || ids.len() != interest.len())
     }
 
+    /// Notes an invalid length, and logs it, unless many wait to be looked at already: games that never
+    /// look must not pay for it without end.
     fn report(&mut self, issue: InterestIssue) {
+        if self.issues.len() >= MAX_ISSUES {
+            return;
+        }
         tracing::warn!(
             entity = ?issue.entity,
             length = ?issue.length,
@@ -291,10 +296,7 @@ impl SpatialInterestSystem {
             kept_mm = issue.kept_mm,
             "a length of interest is invalid and has no effect"
         );
-        // Games that never ask must not pay for it without end.
-        if self.issues.len() < MAX_ISSUES {
-            self.issues.push(issue);
-        }
+        self.issues.push(issue);
     }
 }
 

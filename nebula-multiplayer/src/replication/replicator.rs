@@ -269,6 +269,11 @@ impl Replicator {
         self.shared.unsendable
     }
 
+    /// Returns which component could not be sent, and why, if one could not since the last call.
+    pub(crate) const fn take_complaint(&mut self) -> Option<String> {
+        self.shared.complaint.take()
+    }
+
     /// Returns how many rows the last tick looked at while it searched for changes.
     #[cfg(test)]
     pub(crate) fn scanned(&self) -> usize {

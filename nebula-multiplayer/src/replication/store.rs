@@ -154,8 +154,8 @@ pub(crate) struct Shared {
     references: Vec<Option<Entity>>,
     /// Changes that could not be sent.
     pub(crate) unsendable: u64,
-    /// When that was last logged.
-    complained: Option<Tick>,
+    /// The first of them since that was last asked.
+    pub(crate) complaint: Option<String>,
 }
 
 impl Shared {
@@ -379,13 +379,11 @@ impl Shared {
         }
     }
 
-    /// Counts a component that cannot be sent, and says so once a tick: clients may be able to have
-    /// the game make more of them.
+    /// Counts a component that cannot be sent. The server says so, as often as its log may.
     fn complain(&mut self, kind: &str, why: &dyn core::fmt::Display) {
         bump(&mut self.unsendable);
-        if self.complained.replace(self.tick) != Some(self.tick) {
-            tracing::error!(kind, %why, "a component cannot be sent; its last value stands");
-        }
+        self.complaint
+            .get_or_insert_with(|| format!("{kind}: {why}"));
     }
 
     fn refresh_kind(

@@ -35,6 +35,10 @@ impl Server {
             }
         }
         self.replicator.tick(world, &self.interest, self.tick);
+        if let Some(component) = self.replicator.take_complaint() {
+            let (log, now) = (&mut self.log, self.now);
+            capped!(log, now, error, { component, }, "a component cannot be sent; its last value stands");
+        }
     }
 
     /// Ends every client whose time is up.

@@ -21,7 +21,7 @@ use crate::swarm::{Way, one_thread};
 const KINDS: [Kind; 7] = [
     Kind::Garbage,
     Kind::Flood,
-    Kind::NeverAcks,
+    Kind::FallsSilent,
     Kind::NeverReads,
     Kind::SlowStream,
     Kind::ComesAndGoes,
@@ -35,7 +35,7 @@ enum Kind {
     /// Two thousand large datagrams a second.
     Flood,
     /// Joins as a healthy one does, then never says a word again.
-    NeverAcks,
+    FallsSilent,
     /// Says hello, but reads neither its stream nor a datagram, and gives the
     /// server no credit for a single byte of the stream.
     NeverReads,
@@ -98,7 +98,7 @@ impl Villain {
         while self.goes_on() {
             // The server may well close the door on it: that is the point, and it comes again.
             let _ = match self.kind {
-                Kind::NeverAcks => self.join(Duration::from_secs(15)).await,
+                Kind::FallsSilent => self.join(Duration::from_secs(15)).await,
                 Kind::ComesAndGoes => self.join(Duration::ZERO).await,
                 _ => self.speak(&mut random).await,
             };

@@ -56,9 +56,20 @@ impl Report {
     /// Returns what is wrong, and with `plan.check` also what is too slow.
     pub(crate) fn problems(&self, plan: &Plan) -> Vec<String> {
         let mut problems = Vec::new();
-        if let Err(difference) = &self.agreement {
-            problems.push(format!("a client differs from the truth: {difference}"));
+        match &self.agreement {
+            Err(difference) => {
+                problems.push(format!("a client differs from the truth: {difference}"));
+            }
+            Ok(agreement) if agreement.clients != plan.clients => {
+                let compared = agreement.clients;
+                problems.push(format!(
+                    "{compared} of {} clients were compared",
+                    plan.clients
+                ));
+            }
+            Ok(_) => {}
         }
+        self.idleness(&mut problems);
         let (spawned, appeared) = self.probes;
         if spawned != appeared {
             problems.push(format!(
@@ -79,6 +90,20 @@ impl Report {
             self.slowness(&mut problems);
         }
         problems
+    }
+
+    /// Names the kinds of hostile clients that did nothing: a window without them shows nothing.
+    fn idleness(&self, problems: &mut Vec<String>) {
+        for (sample, number) in self.samples.iter().zip(1..) {
+            // With fewer clients than kinds, the last kinds have none.
+            let kinds = sample.deeds.iter().take(sample.hostile);
+            for (kind, _) in kinds.filter(|(_, deeds)| *deeds == 0) {
+                problems.push(format!("window {number}: no hostile client of kind {kind}"));
+            }
+            if sample.hostile > 0 && sample.deeds.is_empty() {
+                problems.push(format!("window {number}: no hostile client did anything"));
+            }
+        }
     }
 
     fn slowness(&self, problems: &mut Vec<String>) {
@@ -238,7 +263,7 @@ mod tests {
     fn sample(hostile: usize, tick_us: u32, overruns: u64) -> Sample {
         Sample {
             hostile,
-            deeds: Vec::new(),
+            deeds: vec![("Flood".to_owned(), 9); hostile],
             window: Window {
                 ticks_us: vec![tick_us; 100],
                 overruns,
@@ -253,7 +278,10 @@ mod tests {
             base_heap: 100_000_000,
             heap_after: 101_900_000,
             samples: vec![sample(0, 1_000, 1), sample(1, 1_049, 0)],
-            agreement: Ok(Agreement::default()),
+            agreement: Ok(Agreement {
+                clients: 1,
+                ..Agreement::default()
+            }),
             probes: (7, 7),
             lost: 0,
         }
@@ -276,6 +304,9 @@ mod tests {
         assert!(missed(|r| r.probes.1 = 6).contains("6 appeared"));
         assert!(missed(|r| r.lost = 1).contains("1 healthy connections"));
         assert!(missed(|r| r.agreement = Err("lacks 1".to_owned())).contains("lacks 1"));
+        assert!(missed(|r| r.agreement = Ok(Agreement::default())).contains("0 of 1 clients"));
+        assert!(missed(|r| r.samples[1].deeds[0].1 = 0).contains("window 2: no hostile client of"));
+        assert!(missed(|r| r.samples[1].deeds.clear()).contains("did anything"));
         assert!(missed(|r| r.samples[1] = sample(1, 1_051, 0)).contains("+5.1 %"));
         assert!(missed(|r| r.samples[0].window.overruns = 2).contains("window 1: 2 of 100 ticks"));
     }

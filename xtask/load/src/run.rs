@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// From the last movement to the comparison: packets under way arrive, lost ones are sent again.
 const CALM: Duration = Duration::from_secs(4);
 
-/// Before each window: newcomers have their first view, and hostile ones begin or are forgotten.
+/// Before each window: newcomers have their first view, and hostile ones begin.
 const SETTLE: Duration = Duration::from_secs(3);
 
 /// For how many seconds a server has been without clients when its heap is read.
@@ -123,6 +123,9 @@ impl Crew {
     /// Measures for as long as planned, with so many hostile clients.
     fn window(&mut self, plan: &Plan, hostile: usize) -> Result<()> {
         let villains = (hostile > 0).then(|| self.villains(hostile)).transpose()?;
+        if hostile == 0 {
+            self.wait_until_alone(plan.clients)?;
+        }
         std::thread::sleep(SETTLE);
         self.server.order(&Order::Measure)?;
         self.swarm.order(&Order::Measure)?;
@@ -154,6 +157,16 @@ impl Crew {
             pop_in_ms,
         });
         Ok(())
+    }
+
+    /// Waits until the server has forgotten the hostile clients of the window before.
+    fn wait_until_alone(&mut self, clients: usize) -> Result<()> {
+        let alone = |line| match line {
+            Line::Served(served) => (served.held <= clients).then_some(()),
+            _ => None,
+        };
+        self.server
+            .wait_for("hostile clients are forgotten", 2 * PATIENCE, alone)
     }
 
     fn villains(&self, count: usize) -> Result<Child> {
