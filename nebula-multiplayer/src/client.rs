@@ -12,6 +12,7 @@
 )]
 
 mod clock;
+mod inbox;
 mod messages;
 mod receive;
 mod settings;
@@ -26,13 +27,14 @@ use bevy_ecs::world::World;
 pub use clock::{Clock, TickTime};
 pub use settings::ClientSettings;
 
-use crate::message::{ClientFrame, FrameBuffer, Hello, Inbox, Resume, Ticket};
+use crate::message::{ClientFrame, FrameBuffer, Hello, Resume, Ticket};
 use crate::mirror::{Mirror, MirrorEvent};
 use crate::protocol::{Protocol, ProtocolError};
 use crate::replication::DespawnReason;
 use crate::server::{Disconnect, SettingsError};
 use crate::session::{Bucket, Outcome, Session};
 use crate::{ClientId, Tick};
+use inbox::Inbox;
 
 /// Events kept while nobody takes them; beyond it the oldest go, and are counted.
 const MAX_EVENTS: usize = 65_536;
@@ -136,7 +138,7 @@ impl Client {
             frames: FrameBuffer::new(limits.frame_out_bytes),
             clock: Clock::default(),
             mirror: Mirror::new(kinds, settings.mirror),
-            inbox: Inbox::new(protocol.message_kinds(), limits.inbox_messages),
+            inbox: Inbox::new(&protocol, settings.inbox_bytes, limits.inbox_messages),
             events: VecDeque::new(),
             lost_events: 0,
             datagrams: Bucket::new(

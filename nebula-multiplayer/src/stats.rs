@@ -172,8 +172,8 @@ impl ServerTotals {
             Disconnect::LinkLost => &mut self.links_lost,
             Disconnect::Expired => &mut self.expired,
             Disconnect::Stalled => &mut self.stalled,
-            // Nobody was there to be ended.
-            Disconnect::Unknown => return,
+            // Nobody was there to be ended; a client's own word for its end.
+            Disconnect::Unknown | Disconnect::Untaken => return,
         };
         bump(count);
     }

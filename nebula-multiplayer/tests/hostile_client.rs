@@ -5,7 +5,8 @@ mod common;
 use core::time::Duration;
 
 use bevy_ecs::prelude::*;
-use common::{MAX, protocol};
+use common::{Chat, Hit, MAX, Steer, protocol};
+use nebula_multiplayer::client::ClientEvent;
 use nebula_multiplayer::message::{ServerFrame, Welcome};
 use nebula_multiplayer::session::{Acks, Header, SmallMessage};
 use nebula_multiplayer::wire::DecodeError;
@@ -173,25 +174,24 @@ fn hostile_46_frames_of_a_hostile_server() {
     }
 }
 
+/// Returns a datagram with one message, both with this number.
+fn message(number: u16, kind: u32, payload: &[u8]) -> Vec<u8> {
+    let mut rest = vec![1];
+    SmallMessage {
+        kind,
+        id: number,
+        payload,
+    }
+    .encode(&mut rest);
+    let messages = Header {
+        messages: true,
+        ..Header::default()
+    };
+    datagram(number, messages, &rest)
+}
+
 #[test]
 fn hostile_46_datagrams_of_a_hostile_server() {
-    let message = |kind, payload: &[u8]| {
-        let mut rest = vec![1];
-        SmallMessage {
-            kind,
-            id: 0,
-            payload,
-        }
-        .encode(&mut rest);
-        datagram(
-            1,
-            Header {
-                messages: true,
-                ..Header::default()
-            },
-            &rest,
-        )
-    };
     let body = Header {
         body: true,
         ..Header::default()
@@ -202,10 +202,10 @@ fn hostile_46_datagrams_of_a_hostile_server() {
         vec![0, 0, 0],
         vec![0x48, 0, 0, 0, 0, 0, 0],
         vec![0; MAX + 1],
-        message(0, &[0]),
-        message(9, &[0]),
-        message(1, &[0x87, 0x00]),
-        message(1, &[7, 7]),
+        message(1, 0, &[0]),
+        message(1, 9, &[0]),
+        message(1, 1, &[0x87, 0x00]),
+        message(1, 1, &[7, 7]),
         datagram(
             1,
             Header {
@@ -253,27 +253,8 @@ fn hostile_46_a_silent_server_is_given_up_and_a_flood_is_bounded() {
 
     let mut client = live();
     let info = allocation_counter::measure(|| {
-        for number in 0..5_000_u16 {
-            let mut rest = vec![1];
-            SmallMessage {
-                kind: 1,
-                id: number,
-                payload: &[7],
-            }
-            .encode(&mut rest);
-            client
-                .receive(
-                    &datagram(
-                        number,
-                        Header {
-                            messages: true,
-                            ..Header::default()
-                        },
-                        &rest,
-                    ),
-                    NOW,
-                )
-                .unwrap();
+        for number in 0..5_000 {
+            client.receive(&message(number, 1, &[7]), NOW).unwrap();
         }
     });
     assert!(
@@ -281,6 +262,75 @@ fn hostile_46_a_silent_server_is_given_up_and_a_flood_is_bounded() {
         "{} bytes for messages that nobody takes",
         info.bytes_max
     );
+}
+
+/// Feeds a client that takes nothing until it gives up; returns why, after how many, and the most
+/// bytes that were held.
+fn give_up(
+    mut feed: impl FnMut(&mut Client, u32) -> Result<(), Disconnect>,
+) -> (Disconnect, u32, u64) {
+    let mut client = live();
+    let mut end = None;
+    let info = allocation_counter::measure(|| {
+        end = (0..1_000_000).find_map(|number| Some((feed(&mut client, number).err()?, number)));
+    });
+    let (reason, number) = end.expect("a bound");
+    assert!(!client.is_connected());
+    let told = ClientEvent::Disconnected {
+        reason: reason.clone(),
+    };
+    assert_eq!(client.events().last(), Some(told));
+    (reason, number, info.bytes_max)
+}
+
+#[test]
+fn hostile_46_messages_without_end_that_nobody_takes() {
+    let small = frame(&ServerFrame::Message {
+        kind: 0,
+        payload: &[1, b'x'],
+    });
+    let mut payload = vec![0xE0, 0xD4, 0x03];
+    payload.resize(60_000 + 3, b'x');
+    let large = frame(&ServerFrame::Message {
+        kind: 0,
+        payload: &payload,
+    });
+    for (bytes, least) in [(small, 160_000), (large, 135)] {
+        let (reason, taken, held) = give_up(|client, _| client.receive_stream(&bytes, NOW));
+        assert_eq!(reason, Disconnect::Untaken);
+        assert!(taken > least, "{taken} messages");
+        assert!(held < 24 << 20, "{held} bytes");
+    }
+    let (reason, taken, held) = give_up(|client, number| {
+        let number = u16::try_from(number & 0xFFFF).unwrap();
+        client.receive(&message(number, 1, &[7]), NOW)
+    });
+    assert_eq!(reason, Disconnect::Untaken);
+    assert!(taken > 160_000, "{taken} messages");
+    assert!(held < 24 << 20, "{held} bytes");
+}
+
+#[test]
+fn hostile_46_of_the_latest_only_the_oldest_are_lost() {
+    let mut client = live();
+    client.receive(&message(0, 1, &[7]), NOW).unwrap();
+    for number in 1..=5_000_u16 {
+        let value = u8::try_from(number % 100).unwrap();
+        client.receive(&message(number, 2, &[value]), NOW).unwrap();
+    }
+    let chat = ServerFrame::Message {
+        kind: 0,
+        payload: &[1, b'x'],
+    };
+    client.receive_stream(&frame(&chat), NOW).unwrap();
+    assert_eq!(client.messages::<Chat>().count(), 1, "others have room");
+    assert_eq!(client.messages::<Hit>().collect::<Vec<_>>(), [Hit(7)]);
+    let waiting: Vec<_> = client.messages::<Steer>().collect();
+    assert_eq!((waiting.len(), waiting.last()), (256, Some(&Steer(0))));
+    assert_eq!(client.lost_messages(), 5_000 - 256);
+    client.receive(&message(5_001, 2, &[3]), NOW).unwrap();
+    assert_eq!(client.messages::<Steer>().collect::<Vec<_>>(), [Steer(3)]);
+    assert_eq!(client.lost_messages(), 5_000 - 256);
 }
 
 /// What a hostile peer may do to a client.

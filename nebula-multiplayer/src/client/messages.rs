@@ -37,16 +37,28 @@ impl Client {
         })
     }
 
-    /// Returns the messages of one type that arrived since the last call, in the order of arrival.
+    /// Returns the messages of one type that arrived since the last call, in the order of arrival. Take
+    /// every type that the server sends, often: what waits is bounded
+    /// ([`inbox_bytes`](super::ClientSettings::inbox_bytes)).
     pub fn messages<M: 'static>(&mut self) -> std::vec::IntoIter<M> {
         let kind = self.protocol.message_of::<M>().map(|(kind, _)| kind);
-        let taken = kind
-            .map(|kind| self.inbox.take::<M>(kind))
-            .unwrap_or_default();
-        taken
-            .into_iter()
-            .map(|(_, message)| message)
-            .collect::<Vec<_>>()
-            .into_iter()
+        let taken = kind.map(|kind| self.inbox.take(kind)).unwrap_or_default();
+        taken.into_iter()
+    }
+
+    /// Returns how many messages were dropped because nobody took them. Only those of
+    /// [`Channel::Latest`] are: of all of them together the newest `inbox_messages` wait, and at least
+    /// one of each kind. The others are never dropped; a client that does not take them is
+    /// [`Untaken`](crate::server::Disconnect::Untaken).
+    ///
+    /// ```
+    /// use nebula_multiplayer::{Client, ClientSettings, Protocol};
+    ///
+    /// let client = Client::new(Protocol::new("my game", 1), ClientSettings::default()).unwrap();
+    /// assert_eq!(client.lost_messages(), 0);
+    /// ```
+    #[must_use]
+    pub const fn lost_messages(&self) -> u64 {
+        self.inbox.lost()
     }
 }

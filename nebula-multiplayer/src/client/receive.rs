@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::inbox::Full;
 use super::{Client, ClientEvent, Held, State};
 use crate::message::{FrameBuffer, ServerFrame, Welcome};
 use crate::server::Disconnect;
@@ -64,14 +65,16 @@ impl Client {
         self.take_fields(&header);
         if header.messages {
             let inbox = &mut self.inbox;
+            let mut room = Ok(());
             self.session.read_messages(
                 &mut reader,
                 &self.protocol,
                 Side::Server,
-                |kind, _, value| {
-                    inbox.push(SERVER, kind, value);
+                |kind, len, value| {
+                    room = inbox.push(kind, len, value).and(room);
                 },
             )?;
+            room?;
         }
         if header.body {
             self.mirror.read(tick, reader.rest())?;
@@ -121,8 +124,7 @@ impl Client {
                 let (kind, value) =
                     self.session
                         .read_ordered(kind, payload, &self.protocol, Side::Server)?;
-                self.inbox.push(SERVER, kind, value);
-                Ok(())
+                Ok(self.inbox.push(kind, payload.len(), value)?)
             }
             _ => Err(DecodeError::NotAllowed("a frame that does not belong here").into()),
         }
@@ -163,5 +165,9 @@ impl Client {
     }
 }
 
-/// The sender of everything in a client's inbox.
-const SERVER: ClientId = ClientId::new(0);
+/// It counts as arrived already, so the server would never send it again.
+impl From<Full> for Disconnect {
+    fn from(Full: Full) -> Self {
+        Self::Untaken
+    }
+}

@@ -54,6 +54,9 @@ pub enum Disconnect {
     /// The client did not read its stream for too long.
     #[error("what was sent was not read for too long")]
     Stalled,
+    /// The client did not take its messages: there was no room for one that must not be lost.
+    #[error("the messages that arrived were not taken")]
+    Untaken,
     /// There is no such client.
     #[error("no such client")]
     Unknown,
@@ -78,6 +81,7 @@ impl Disconnect {
             Self::Expired => 11,
             Self::Unknown => 12,
             Self::Stalled => 13,
+            Self::Untaken => 14,
         }
     }
 
@@ -98,6 +102,7 @@ impl Disconnect {
             Self::Expired => "expired",
             Self::Unknown => "unknown",
             Self::Stalled => "stalled",
+            Self::Untaken => "untaken",
         }
     }
 }
