@@ -14,6 +14,7 @@
 //! cells. No packet depends on another one having arrived, except through what was acknowledged.
 
 mod ack;
+mod admit;
 mod body;
 mod dirty;
 mod erased;

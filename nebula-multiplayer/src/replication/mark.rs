@@ -50,4 +50,18 @@ impl Replicator {
             }
         }
     }
+
+    /// Has references to an entity sent again to a client that just learned of it, or lost it.
+    pub(super) fn mark_holders(&mut self, number: u32, slot: u32) {
+        let tick = self.shared.tick;
+        let Some(viewer) = &mut self.viewers[table_index(number)] else {
+            return;
+        };
+        let entity = self.shared.store(viewer.slot(slot).store).entity;
+        for (holder, kind) in self.shared.holders(entity) {
+            if let Some(&holder) = viewer.by_id.get(holder) {
+                viewer.mark(holder, 1 << kind, tick);
+            }
+        }
+    }
 }

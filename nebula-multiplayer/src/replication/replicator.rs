@@ -51,6 +51,8 @@ pub(crate) struct Replicator {
     moved: Vec<(u32, WorldPosition)>,
     /// Who sees them, while marks are made.
     pub(super) told: Vec<Subscriber>,
+    /// Memory that each viewer in turn puts those in order with that wait.
+    nearest: super::admit::Nearest,
     /// Rows looked at in the last tick.
     scanned: usize,
     /// The changes of ids that were taken in.
@@ -91,6 +93,7 @@ impl Replicator {
             changed: Vec::new(),
             moved: Vec::new(),
             told: Vec::new(),
+            nearest: Vec::new(),
             scanned: 0,
             ids_round: 0,
             rounds: 0,
@@ -156,7 +159,7 @@ impl Replicator {
         self.collect(world);
         self.follow_views(world, interest);
         for viewer in self.viewers.iter_mut().flatten() {
-            viewer.admit(&self.shared, tick);
+            viewer.admit(&self.shared, tick, &mut self.nearest);
         }
         self.expire(tick);
     }
@@ -531,20 +534,6 @@ impl Replicator {
         let store = self.shared.store(viewer.slot(slot).store);
         let owned = store.owner == Some(viewer.client);
         viewer.slot(slot).allowed = allowed(self.shared.kinds.owner_only(), owned);
-    }
-
-    /// Has references to an entity sent again to a client that just learned of it, or lost it.
-    fn mark_holders(&mut self, number: u32, slot: u32) {
-        let tick = self.shared.tick;
-        let Some(viewer) = &mut self.viewers[table_index(number)] else {
-            return;
-        };
-        let entity = self.shared.store(viewer.slot(slot).store).entity;
-        for (holder, kind) in self.shared.holders(entity) {
-            if let Some(&holder) = viewer.by_id.get(holder) {
-                viewer.mark(holder, 1 << kind, tick);
-            }
-        }
     }
 
     pub(super) fn settle_news(&mut self) {

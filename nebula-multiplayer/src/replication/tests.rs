@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod budget;
+mod slots;
 mod world;
 
 use bevy_ecs::prelude::*;

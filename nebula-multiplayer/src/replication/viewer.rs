@@ -6,11 +6,9 @@ use core::cmp::Reverse;
 
 use super::dirty::Dirty;
 use super::ids::table_index;
-use super::record::{DespawnReason, MAX_SLOTS, bits};
-use super::registry::Kind;
+use super::record::{DespawnReason, MAX_SLOTS};
 use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
-use super::store::Shared;
 use crate::interest::Area;
 use crate::{ClientId, NetworkId, Tick};
 
@@ -57,7 +55,7 @@ pub(crate) struct Slot {
     pub(crate) notice: bool,
     /// Since when something is due.
     pub(crate) since: Tick,
-    /// Something about it was sent since the slot was given out.
+    /// Something about it was written since the slot was given out.
     pub(crate) touched: bool,
     /// The client had all of it once since the slot was given out.
     pub(crate) complete: bool,
@@ -84,6 +82,8 @@ pub(crate) struct Slot {
     pub(super) list: Option<(Tick, u64)>,
     /// Everything is sent anew since a reset.
     anew: bool,
+    /// It stands in the list of those that wait.
+    pub(super) listed: bool,
     /// Bits of the kinds that count in the view hash.
     pub(super) counted: u64,
     /// What they add to it.
@@ -116,6 +116,7 @@ impl Slot {
             streams: Vec::new(),
             list: None,
             anew: false,
+            listed: false,
             counted: 0,
             mixed: 0,
             counted_life: 0,
@@ -143,7 +144,7 @@ impl Slot {
 
     #[cfg(test)]
     pub(crate) fn versions(&self) -> Vec<(usize, Tick)> {
-        bits(self.counted)
+        super::record::bits(self.counted)
             .map(|kind| (kind, state_tick(self, kind)))
             .collect()
     }
@@ -195,8 +196,8 @@ pub(crate) struct Viewer {
     free: BinaryHeap<Reverse<u32>>,
     pub(crate) by_id: BTreeMap<NetworkId, u32>,
     pub(crate) dirty: Dirty,
-    /// Slots in phase `Waiting`, and perhaps some that are no more.
-    waiting: Vec<u32>,
+    /// Slots in phase `Waiting`, and perhaps some that are no more, each once.
+    pub(super) waiting: Vec<u32>,
     /// Slots in phase `Dormant`, with life and end, oldest first.
     pub(super) dormant: VecDeque<(u32, u32, Tick)>,
     pub(crate) flights: VecDeque<Flight>,
@@ -290,7 +291,6 @@ impl Viewer {
             if state.is_shown() {
                 return None;
             }
-            state.phase = Phase::Waiting;
             if state.complete {
                 state.kept = true;
                 // The client dropped what it had of unfinished ones.
@@ -304,7 +304,7 @@ impl Viewer {
             state.notice = false;
             state.dirty = 0;
             self.dirty.clear(slot);
-            self.waiting.push(slot);
+            self.wait(slot);
             self.shown += 1;
             return Some((slot, false));
         }
@@ -321,7 +321,6 @@ impl Viewer {
         };
         let state = self.slot(slot);
         state.id = id;
-        state.phase = Phase::Waiting;
         state.life = state.life.wrapping_add(1);
         state.forget();
         state.touched = false;
@@ -330,19 +329,20 @@ impl Viewer {
         state.dirty = 0;
         state.notice = false;
         self.by_id.insert(id, slot);
-        self.waiting.push(slot);
+        self.wait(slot);
         self.shown += 1;
         Some((slot, true))
     }
 
-    /// Takes an entity out of view. Returns the slot if it was freed at once.
+    /// Takes an entity out of view. Returns the slot if it was freed at once: of what was never sent, no
+    /// leave need arrive. For a client that is away, slots would pile up until it is back.
     pub(crate) fn exit(&mut self, id: NetworkId, reason: DespawnReason, tick: Tick) -> Option<u32> {
         let slot = *self.by_id.get(&id)?;
         let state = self.slot(slot);
         if !state.is_shown() {
             return None;
         }
-        let unseen = state.phase == Phase::Waiting && !state.kept && !state.touched;
+        let unseen = !state.kept && !state.touched;
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);
@@ -387,81 +387,10 @@ impl Viewer {
         }
     }
 
-    /// Lets the nearest of those who wait be sent, as many as the governor allows.
-    pub(crate) fn admit(&mut self, shared: &Shared, tick: Tick) {
-        if self.waiting.is_empty() {
-            return;
-        }
-        let slots = &self.slots;
-        self.waiting
-            .retain(|slot| slots[table_index(*slot)].phase == Phase::Waiting);
-        let unsent = self.dirty.iter().filter(|slot| {
-            let state = &slots[table_index(*slot)];
-            state.phase == Phase::Spawning && state.notice_progress.sent == 0
-        });
-        let room = self.settings.spawns_per_tick.saturating_sub(unsent.count());
-        if room == 0 {
-            return;
-        }
-        let mut waiting = core::mem::take(&mut self.waiting);
-        let key = |slot: &u32| {
-            let state = &self.slots[table_index(*slot)];
-            (self.distance(shared, state.store), state.id)
-        };
-        if waiting.len() > room {
-            waiting.select_nth_unstable_by_key(room - 1, key);
-            let (first, _) = waiting.split_at_mut(room);
-            first.sort_unstable_by_key(key);
-        } else {
-            waiting.sort_unstable_by_key(key);
-        }
-        let room = room.min(waiting.len());
-        for (order, slot) in (0..).zip(waiting.drain(..room)) {
-            self.begin(shared, slot, tick);
-            self.slot(slot).order = order;
-        }
-        self.waiting = waiting;
-    }
-
-    /// Returns the distance from the nearest area, along the longest axis; 0 without a position.
-    pub(crate) fn distance(&self, shared: &Shared, store: u32) -> u128 {
-        let Some(moving) = &shared.store(store).position else {
-            return 0;
-        };
-        let areas = self.areas.iter();
-        areas
-            .map(|area| area.center.chebyshev_distance(&moving.at))
-            .min()
-            .unwrap_or(0)
-    }
-
-    fn begin(&mut self, shared: &Shared, slot: u32, tick: Tick) {
-        let state = &mut self.slots[table_index(slot)];
-        let store = shared.store(state.store);
-        state.phase = Phase::Spawning;
-        state.touched = true;
-        state.notice_progress = Progress::default();
-        let has = store.has & state.allowed;
-        for kind in bits(has & !shared.kinds.streams()) {
-            let acked = state.progress(kind).acked;
-            let known = acked.is_some_and(|acked| !store.tick_of(kind).is_newer_than(acked));
-            // Whom it refers to may have come or gone meanwhile.
-            let refers = shared.kinds.get(kind).is_some_and(Kind::has_references);
-            if !state.kept || !known || refers {
-                state.dirty |= 1 << kind;
-            }
-        }
-        self.mark_notice(slot, tick);
-        self.slot(slot).since = tick;
-        let stats = &mut self.stats;
-        stats.spawns += 1;
-    }
-
     /// Sends everything anew. When the client has it, it is told to drop whatever is older.
     pub(crate) fn reset(&mut self, tick: Tick, freed: &mut Vec<u32>) {
         self.flights.clear();
         self.dormant.clear();
-        self.waiting.clear();
         self.dirty.clear_all();
         self.hash = 0;
         self.anew = 0;
@@ -482,11 +411,9 @@ impl Viewer {
                 // Not free before its leave arrived: the client would take the next for the same.
                 Phase::Leaving(_) => self.mark_notice(slot, tick),
                 Phase::Waiting | Phase::Spawning | Phase::Live => {
-                    state.phase = Phase::Waiting;
-                    state.touched = true;
                     state.anew = true;
                     self.anew += 1;
-                    self.waiting.push(slot);
+                    self.wait(slot);
                 }
             }
         }
@@ -523,10 +450,7 @@ impl Viewer {
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);
-        if state.phase != Phase::Waiting {
-            state.phase = Phase::Waiting;
-            self.waiting.push(slot);
-        }
+        self.wait(slot);
         self.dirty.clear(slot);
     }
 

@@ -267,6 +267,7 @@ impl Viewer {
         for kind in bits(sent) {
             state.progress(kind).sent = packet + 1;
         }
+        state.touched = true;
         state.notice = false;
         state.notice_progress.sent = packet + 1;
         state.dirty &= has & !sent;

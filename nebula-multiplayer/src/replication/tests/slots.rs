@@ -1,0 +1,84 @@
+//! Slots: who has one, for how long, and what is kept beside it.
+
+use nebula_math::WorldPosition;
+
+use super::Harness;
+use crate::replication::ReplicationSettings;
+use crate::replication::viewer::Viewer;
+
+const HOME: WorldPosition = WorldPosition::new(-(1_i128 << 70), -1, i128::MAX - 9_000);
+
+fn near(by: i128) -> WorldPosition {
+    WorldPosition::new(HOME.x - by, HOME.y, HOME.z + by)
+}
+
+fn spawning(spawns_per_tick: usize) -> Harness {
+    let settings = ReplicationSettings {
+        spawns_per_tick,
+        ..ReplicationSettings::default()
+    };
+    let mut harness = Harness::with(1, 1, settings);
+    harness.look(0, HOME, 5_000);
+    harness
+}
+
+fn viewer(h: &Harness) -> &Viewer {
+    h.replicator.viewer(h.clients[0].id).expect("a client")
+}
+
+#[test]
+fn a_client_that_gets_nothing_takes_no_slots_for_who_came_and_went() {
+    for spawns_per_tick in [1, 256] {
+        let mut h = spawning(spawns_per_tick);
+        h.spawn_at(near(9));
+        h.steps(4);
+        h.net.packets = 0;
+        let mut last = Vec::new();
+        for _ in 0..600 {
+            for gone in last.drain(..) {
+                h.world.despawn(gone);
+            }
+            last.extend((0..60).map(|by| h.spawn_at(near(by))));
+            h.step();
+        }
+        let viewer = viewer(&h);
+        assert!(viewer.slots.len() <= 1_024, "{}", viewer.slots.len());
+        assert!(viewer.waiting.len() <= 60, "{}", viewer.waiting.len());
+        assert_eq!(h.replicator.stored(), 61, "nobody else is stored");
+        h.net.packets = 64;
+        h.steps(70);
+        h.check_equal();
+    }
+}
+
+#[test]
+fn who_was_sent_keeps_its_slot_until_the_leave_arrived() {
+    let mut h = spawning(256);
+    let e = h.spawn_at(near(1));
+    // Written, and never acknowledged.
+    h.net.loss_percent = 100;
+    h.step();
+    h.world.despawn(e);
+    h.steps(3);
+    assert_eq!(viewer(&h).by_id.len(), 1);
+    h.net.loss_percent = 0;
+    h.steps(9);
+    assert_eq!(viewer(&h).by_id.len(), 0);
+    assert_eq!(h.replicator.stored(), 0);
+}
+
+#[test]
+fn who_takes_a_slot_freed_in_the_same_tick_begins_once() {
+    let mut h = spawning(2);
+    let [_, _, third, _] = [10, 20, 30, 40].map(|by| h.spawn_at(near(by)));
+    h.step();
+    assert_eq!(viewer(&h).stats.spawns, 2, "the nearest two");
+    // Nearer than who still waits, and in the slot of one of those.
+    h.world.despawn(third);
+    h.spawn_at(near(1));
+    h.step();
+    assert_eq!(viewer(&h).slots.len(), 4, "the slot was given out again");
+    h.steps(6);
+    h.check_equal();
+    assert_eq!(viewer(&h).stats.spawns, 4, "each that was seen, once");
+}
