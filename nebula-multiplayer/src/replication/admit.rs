@@ -78,6 +78,10 @@ impl Viewer {
         state.phase = Phase::Spawning;
         state.listed = false;
         state.notice_progress = Progress::default();
+        if state.kept {
+            // The client forgot where it had been when it left: no step leads on from there.
+            state.position.acked = None;
+        }
         let has = store.has & state.allowed;
         for kind in bits(has & !shared.kinds.streams()) {
             let acked = state.progress(kind).acked;

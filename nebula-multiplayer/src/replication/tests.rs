@@ -106,6 +106,8 @@ pub(super) struct Viewing {
     unacked: Vec<(u64, u32)>,
     next: u64,
     pub(super) bytes: usize,
+    /// How often it asked for the whole of something.
+    pub(super) asked: usize,
 }
 
 pub(super) struct Net {
@@ -149,6 +151,7 @@ impl Harness {
                 unacked: Vec::new(),
                 next: 1,
                 bytes: 0,
+                asked: 0,
             }
         });
         Self {
@@ -297,6 +300,7 @@ impl Harness {
             !lost
         });
         let lacking: Vec<u32> = viewing.mirror.needs_full().collect();
+        viewing.asked += lacking.len();
         self.replicator.request_full(id, &lacking);
     }
 

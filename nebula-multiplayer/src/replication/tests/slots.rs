@@ -1,5 +1,6 @@
 //! Slots: who has one, for how long, and what is kept beside it.
 
+use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
 use super::Harness;
@@ -81,4 +82,30 @@ fn who_takes_a_slot_freed_in_the_same_tick_begins_once() {
     h.steps(6);
     h.check_equal();
     assert_eq!(viewer(&h).stats.spawns, 4, "each that was seen, once");
+}
+
+#[test]
+fn who_returns_and_then_moves_is_not_asked_for() {
+    let mut h = spawning(256);
+    let e = h.spawn_at(near(5));
+    h.steps(4);
+    let hop = |h: &mut Harness| h.world.get_mut::<WorldPosition>(e).unwrap().y -= 3;
+    hop(&mut h);
+    h.step();
+    let steps = viewer(&h).stats.steps;
+    assert_eq!(steps, 1, "it can be a step");
+    // The client looks elsewhere for a moment, while the entity stands still.
+    h.look(0, WorldPosition::new(HOME.x, 0, 0), 5_000);
+    h.steps(3);
+    assert_eq!(h.clients[0].mirror.len(), 0);
+    h.look(0, HOME, 5_000);
+    h.steps(3);
+    h.check_equal();
+    for _ in 0..3 {
+        hop(&mut h);
+        h.step();
+        h.check_equal();
+    }
+    assert_eq!(h.clients[0].asked, 0);
+    assert_eq!(viewer(&h).stats.steps, steps + 3, "steps again");
 }
