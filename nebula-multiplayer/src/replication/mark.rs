@@ -58,9 +58,22 @@ impl Replicator {
             return;
         };
         let entity = self.shared.store(viewer.slot(slot).store).entity;
-        for (holder, kind) in self.shared.holders(entity) {
-            if let Some(&holder) = viewer.by_id.get(holder) {
-                viewer.mark(holder, 1 << kind, tick);
+        let Some(holders) = self.shared.holders(entity) else {
+            return;
+        };
+        // Through all who refer to it or through all that the client has, whichever are fewer.
+        if holders.len() <= viewer.slots.len() {
+            for (holder, kind) in holders {
+                if let Some(&holder) = viewer.by_id.get(holder) {
+                    viewer.mark(holder, 1 << kind, tick);
+                }
+            }
+            return;
+        }
+        for slot in (0..).take(viewer.slots.len()) {
+            let id = viewer.slot(slot).id;
+            for (_, kind) in holders.range((id, 0)..=(id, usize::MAX)) {
+                viewer.mark(slot, 1 << kind, tick);
             }
         }
     }

@@ -134,6 +134,8 @@ impl Replicator {
         self.free.push(number);
         self.shared.shrink();
         self.moved.shrink_to(self.shared.stores.len());
+        self.told.shrink_to(self.shared.stores.len());
+        self.nearest = Vec::new();
         if self.by_client.is_empty() {
             (self.viewers, self.free) = (Vec::new(), Vec::new());
             self.changed = Vec::new();

@@ -1,6 +1,6 @@
 //! The shared store: what is known of each entity that somebody sees, encoded once for all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::{EntityRef, World};
@@ -148,8 +148,8 @@ pub(crate) struct Shared {
     free: Vec<u32>,
     /// By the index of the entity.
     ids: Vec<Option<(Entity, NetworkId)>>,
-    /// Who refers to an entity, with which kind.
-    holders: BTreeMap<Entity, Vec<(NetworkId, usize)>>,
+    /// Who refers to an entity, with which kind. Thousands may refer to one: each comes and goes alone.
+    holders: BTreeMap<Entity, BTreeSet<(NetworkId, usize)>>,
     scratch: Vec<u8>,
     references: Vec<Option<Entity>>,
     /// Changes that could not be sent.
@@ -208,8 +208,8 @@ impl Shared {
         &self.stores[table_index(place)]
     }
 
-    pub(crate) fn holders(&self, entity: Entity) -> &[(NetworkId, usize)] {
-        self.holders.get(&entity).map_or(&[], Vec::as_slice)
+    pub(crate) fn holders(&self, entity: Entity) -> Option<&BTreeSet<(NetworkId, usize)>> {
+        self.holders.get(&entity)
     }
 
     /// Returns how many entities are noted as referred to.
@@ -251,10 +251,12 @@ impl Shared {
     fn release(&mut self, place: u32) {
         let store = &mut self.stores[table_index(place)];
         let id = store.id;
-        let referred: Vec<Entity> = store
-            .encoded
-            .iter()
-            .flat_map(|encoded| encoded.references.iter().flatten().copied())
+        let encoded = (1..).zip(&store.encoded);
+        let referred: Vec<(Entity, usize)> = encoded
+            .flat_map(|(kind, encoded)| {
+                let references = encoded.references.iter().flatten();
+                references.map(move |entity| (*entity, kind))
+            })
             .collect();
         // A younger entity may have taken the index already.
         let leads_here = &mut self.places[table_index(id.index())];
@@ -264,9 +266,10 @@ impl Shared {
         store.id = NOBODY;
         store.position = None;
         store.encoded = Box::default();
+        store.subscribers = Subscribers::default();
         self.free.push(place);
-        for entity in referred {
-            self.forget_holder(entity, |(holder, _)| *holder == id);
+        for (entity, kind) in referred {
+            self.forget_holder(entity, (id, kind));
         }
     }
 
@@ -290,9 +293,9 @@ impl Shared {
         self.free.shrink_to(KEPT_STORES);
     }
 
-    fn forget_holder(&mut self, entity: Entity, is_it: impl Fn(&(NetworkId, usize)) -> bool) {
+    fn forget_holder(&mut self, entity: Entity, holder: (NetworkId, usize)) {
         if let Some(holders) = self.holders.get_mut(&entity) {
-            holders.retain(|holder| !is_it(holder));
+            holders.remove(&holder);
             if holders.is_empty() {
                 self.holders.remove(&entity);
             }
@@ -435,13 +438,11 @@ impl Shared {
             let before = core::mem::replace(&mut encoded.references, self.references.clone());
             let now = core::mem::take(&mut self.references);
             for entity in before.into_iter().flatten() {
-                self.forget_holder(entity, |holder| *holder == (id, number));
+                self.forget_holder(entity, (id, number));
             }
             for entity in now.iter().flatten() {
                 let holders = self.holders.entry(*entity).or_default();
-                if !holders.contains(&(id, number)) {
-                    holders.push((id, number));
-                }
+                holders.insert((id, number));
             }
             self.references = now;
         }

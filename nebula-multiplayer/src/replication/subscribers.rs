@@ -43,13 +43,21 @@ impl Subscribers {
         }
     }
 
-    /// Takes a subscriber out, if it is there.
+    /// Takes a subscriber out, if it is there. It looks at no more than one entry of eight bytes for each
+    /// client that sees the entity: a thousand of them are a few hundred nanoseconds, and whatever found
+    /// them by number would take more memory for everyone.
     pub(crate) fn remove(&mut self, subscriber: Subscriber) {
         if self.first == subscriber {
             self.first = self.others.pop().unwrap_or(NOBODY);
         } else if let Some(at) = self.others.iter().position(|other| *other == subscriber) {
             self.others.swap_remove(at);
         }
+    }
+
+    /// Returns for how many memory is kept.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.others.capacity()
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
-use super::Harness;
-use crate::replication::ReplicationSettings;
+use super::{Aims, Harness};
 use crate::replication::viewer::Viewer;
+use crate::replication::{NetRef, Replicate, ReplicationSettings};
 
 const HOME: WorldPosition = WorldPosition::new(-(1_i128 << 70), -1, i128::MAX - 9_000);
 
@@ -108,4 +108,59 @@ fn who_returns_and_then_moves_is_not_asked_for() {
     }
     assert_eq!(h.clients[0].asked, 0);
     assert_eq!(viewer(&h).stats.steps, steps + 3, "steps again");
+}
+
+#[test]
+fn who_saw_an_entity_that_is_gone_takes_no_memory() {
+    let mut h = Harness::new(1, 3);
+    (0..3).for_each(|client| h.look(client, HOME, 5_000));
+    let all: Vec<Entity> = (0..100).map(|by| h.spawn_at(near(by))).collect();
+    h.steps(4);
+    for e in &all {
+        h.world.get_mut::<WorldPosition>(*e).unwrap().y += 1;
+    }
+    h.step();
+    let kept = |h: &Harness| {
+        let stores = h.replicator.shared.stores.iter();
+        stores.map(|store| store.subscribers.kept()).sum::<usize>()
+    };
+    assert!(kept(&h) >= 200, "{}", kept(&h));
+    for e in &all[..99] {
+        h.world.despawn(*e);
+    }
+    h.steps(4);
+    assert_eq!(h.replicator.stored(), 1);
+    assert!(kept(&h) <= 8, "{}", kept(&h));
+    assert!(h.replicator.told.capacity() >= 300);
+    for viewing in h.clients.drain(..) {
+        h.replicator.remove_client(viewing.id);
+    }
+    assert_eq!(h.replicator.told.capacity(), 0);
+}
+
+#[test]
+fn references_from_many_reach_a_client_that_sees_few_of_them() {
+    let mut h = Harness::new(1, 2);
+    let target = h.spawn_at(near(4_000));
+    // The first sees one of those who refer, the second all of them.
+    h.look(0, near(-4_000), 1_000);
+    h.look(1, HOME, 9_000);
+    let aims = Aims(NetRef(Some(target)), 1);
+    h.world.spawn((Replicate, near(-4_000), aims.clone()));
+    for by in 0..50 {
+        h.world.spawn((Replicate, near(by), aims.clone()));
+    }
+    h.steps(4);
+    h.check_equal();
+    let there = *h.world.get::<WorldPosition>(target).unwrap();
+    for at in [near(-4_100), there, near(-4_200)] {
+        *h.world.get_mut::<WorldPosition>(target).unwrap() = at;
+        h.steps(5);
+        h.check_equal();
+    }
+    h.world.despawn(target);
+    h.steps(4);
+    let mut aims = h.clients[0].world.query::<&Aims>();
+    let aims = aims.single(&h.clients[0].world).unwrap();
+    assert_eq!(aims.0, NetRef(None));
 }
