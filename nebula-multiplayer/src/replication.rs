@@ -15,6 +15,7 @@
 
 mod ack;
 mod admit;
+mod adopt;
 mod body;
 mod dirty;
 mod erased;

@@ -9,7 +9,7 @@ use bevy_ecs::observer::{Observer, On};
 use bevy_ecs::query::With;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Query, ResMut, SystemState};
-use bevy_ecs::world::{World, WorldId};
+use bevy_ecs::world::{EntityRef, World, WorldId};
 use nebula_math::WorldPosition;
 
 use super::ids::{NetworkIds, Replicate, table_index};
@@ -155,9 +155,12 @@ impl Replicator {
     /// Takes in a tick: changes of the world, then who sees what. The interest is up to date.
     pub(crate) fn tick(&mut self, world: &mut World, interest: &Interest, tick: Tick) {
         self.shared.tick = tick;
-        self.watch(world);
+        let another = self.watch(world);
         self.settle_news();
         self.take_ids(world);
+        if another {
+            self.adopt_all(world);
+        }
         self.collect(world);
         self.follow_views(world, interest);
         for viewer in self.viewers.iter_mut().flatten() {
@@ -315,14 +318,11 @@ impl Replicator {
         self.viewers.get_mut(table_index(*number))?.as_mut()
     }
 
-    /// Sets up queries and observers when the world is new.
-    fn watch(&mut self, world: &mut World) {
-        if self
-            .eyes
-            .as_ref()
-            .is_some_and(|eyes| eyes.world == world.id())
-        {
-            return;
+    /// Sets up queries and observers when the world is new; returns whether there was another before.
+    fn watch(&mut self, world: &mut World) -> bool {
+        let before = self.eyes.as_ref().map(|eyes| eyes.world);
+        if before == Some(world.id()) {
+            return false;
         }
         // Ids of another world mean nothing here.
         self.shared.set_ids(&[]);
@@ -349,6 +349,7 @@ impl Replicator {
                 .map(|(_, kind)| kind.erased.scanner(world))
                 .collect(),
         });
+        before.is_some()
     }
 
     /// Learns ids.
@@ -406,20 +407,24 @@ impl Replicator {
             let Some(place) = self.shared.find_entity(entity) else {
                 continue;
             };
-            let Ok(entity) = world.get_entity(entity) else {
-                continue;
-            };
-            let (has, owner) = (self.shared.store(place).has, self.shared.store(place).owner);
-            let bits = self.shared.refresh(place, entity, mask);
-            let listed = self.shared.store(place).has != has;
-            if bits != 0 || listed {
-                self.mark_all(place, bits, listed);
-            }
-            if self.shared.store(place).owner != owner {
-                self.change_owner(place);
+            if let Ok(entity) = world.get_entity(entity) {
+                self.refresh(place, entity, mask);
             }
         }
         self.changed = changed;
+    }
+
+    /// Encodes kinds of an entity anew and marks those that changed.
+    pub(super) fn refresh(&mut self, place: u32, entity: EntityRef<'_>, mask: u64) {
+        let (has, owner) = (self.shared.store(place).has, self.shared.store(place).owner);
+        let bits = self.shared.refresh(place, entity, mask);
+        let listed = self.shared.store(place).has != has;
+        if bits != 0 || listed {
+            self.mark_all(place, bits, listed);
+        }
+        if self.shared.store(place).owner != owner {
+            self.change_owner(place);
+        }
     }
 
     fn change_owner(&mut self, place: u32) {
@@ -533,9 +538,14 @@ impl Replicator {
             let place = self.shared.subscribe(world, id, entity, subscriber);
             viewer.slot(slot).store = place;
         }
-        let store = self.shared.store(viewer.slot(slot).store);
-        let owned = store.owner == Some(viewer.client);
-        viewer.slot(slot).allowed = allowed(self.shared.kinds.owner_only(), owned);
+        let (client, place) = (viewer.client, viewer.slot(slot).store);
+        if self.shared.store(place).entity != entity {
+            self.adopt(world, place, entity);
+        }
+        let owned = self.shared.store(place).owner == Some(client);
+        if let Some(viewer) = &mut self.viewers[table_index(number)] {
+            viewer.slot(slot).allowed = allowed(self.shared.kinds.owner_only(), owned);
+        }
     }
 
     pub(super) fn settle_news(&mut self) {

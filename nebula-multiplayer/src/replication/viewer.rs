@@ -343,6 +343,8 @@ impl Viewer {
             return None;
         }
         let unseen = !state.kept && !state.touched;
+        // The client keeps nothing of it, should another world have one of the same id.
+        state.complete &= reason != DespawnReason::Destroyed;
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);

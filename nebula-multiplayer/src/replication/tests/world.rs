@@ -5,8 +5,9 @@ use nebula_math::WorldPosition;
 
 use super::{Aims, Harness, Health, Label, Ledger, Map, Purse, Rng, Secret};
 use crate::ClientId;
-use crate::interest::OwnedBy;
-use crate::replication::{NetRef, Replicate, ReplicationSettings};
+use crate::interest::{Facts, OwnedBy};
+use crate::mirror::MirrorEvent;
+use crate::replication::{DespawnReason, NetRef, NetworkIds, Replicate, ReplicationSettings};
 
 /// One random change of the world.
 fn mutate(h: &mut Harness, all: &mut Vec<Entity>, rng: &mut Rng, home: WorldPosition) {
@@ -68,6 +69,70 @@ fn mutate(h: &mut Harness, all: &mut Vec<Entity>, rng: &mut Rng, home: WorldPosi
             }
         }
     }
+}
+
+/// Goes on with another world, as whoever watches it for the interest does.
+fn go_on_in(h: &mut Harness, mut world: World) {
+    NetworkIds::maintain(&mut world);
+    core::mem::swap(&mut h.world, &mut world);
+    let [old, new] = [&world, &h.world].map(|world| {
+        let all = world.resource::<NetworkIds>().by_entity().iter();
+        all.flatten().map(|(_, id)| *id).collect::<Vec<_>>()
+    });
+    let gone = old.iter().filter(|id| !new.contains(id));
+    for id in gone {
+        h.interest.remove(*id);
+    }
+    for id in new.iter().filter(|id| !old.contains(id)) {
+        h.interest.insert(*id, Facts::default());
+    }
+}
+
+#[test]
+fn another_world_takes_the_place_of_the_first() {
+    let at = |by: i128| WorldPosition::new(by, -by, 0);
+    let mut h = Harness::new(8, 2);
+    h.look(0, at(0), 5_000);
+    h.look(1, at(0), 5_000);
+    let a = h.world.spawn((Replicate, at(1), Label("a".into()))).id();
+    h.world
+        .spawn((Replicate, at(2), Aims(NetRef(Some(a)), 3), Health(1)));
+    let owned = (OwnedBy(ClientId::new(1)), Purse(7), Health(4));
+    h.world.spawn((Replicate, at(3), owned));
+    let gone = h.world.spawn((Replicate, at(4), Map(vec![1; 900]))).id();
+    h.spawn_at(at(5));
+    h.steps(8);
+    h.check_equal();
+    let gone = *h.world.get::<crate::NetworkId>(gone).unwrap();
+
+    let mut second = World::new();
+    second.spawn((Replicate, at(-9), Health(1)));
+    let x = second.spawn((Replicate, at(2))).id();
+    second
+        .entity_mut(x)
+        .insert((Aims(NetRef(Some(x)), 3), Purse(1)));
+    second.spawn((Replicate, at(3), OwnedBy(ClientId::new(2)), Purse(7)));
+    go_on_in(&mut h, second);
+    h.net.loss_percent = 100;
+    h.steps(2);
+    // Another gets the id of one whose leave has not arrived yet.
+    let late = h.world.spawn((Replicate, at(70), Health(9))).id();
+    h.step();
+    assert_eq!(h.world.get::<crate::NetworkId>(late), Some(&gone));
+    h.settle();
+    h.check_equal();
+    assert_eq!(h.clients[0].mirror.len(), 4);
+    let left = h.clients[0].events.iter().filter_map(|event| match event {
+        MirrorEvent::Despawned { reason, .. } => Some(*reason),
+        _ => None,
+    });
+    assert_eq!(left.collect::<Vec<_>>(), [DespawnReason::Destroyed]);
+    // The new world is followed from then on.
+    h.world.get_mut::<Health>(late).unwrap().0 = 10;
+    h.world.despawn(x);
+    h.settle();
+    h.check_equal();
+    assert_eq!(h.clients[1].mirror.len(), 3);
 }
 
 fn run(seed: u64, home: WorldPosition, room: usize, packets: usize) -> u64 {
