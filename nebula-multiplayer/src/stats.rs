@@ -117,13 +117,15 @@ pub struct ServerTotals {
     pub mismatches: u64,
     /// Clients ended because they sent far too much.
     pub floods: u64,
-    /// Clients ended because no whole hello came in time.
+    /// Clients of which no whole hello came in time. Those that have a session may still come back.
     pub hello_timeouts: u64,
     /// Clients of which nothing was heard. Those with an account may still come back.
     pub idle: u64,
-    /// Clients ended because they acknowledged nothing.
+    /// Clients that acknowledged nothing. Those with an account that had fallen silent may still come
+    /// back.
     pub never_acks: u64,
-    /// Clients ended because a frame was not ended in time.
+    /// Clients that did not end a frame in time. Those with an account that had fallen silent may still
+    /// come back.
     pub frame_timeouts: u64,
     /// Clients that were thrown out.
     pub kicked: u64,

@@ -4,41 +4,55 @@ mod common;
 
 use core::time::Duration;
 
-use common::Pair;
+use bevy_ecs::entity::Entity;
+use common::{Health, MAX, Pair};
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::server::ConnectError;
 use nebula_multiplayer::{ClientId, Disconnect, Identity, ServerEvent};
 
-/// Lets time pass in which the server hears nothing.
+/// Lets time pass in which the server hears nothing, and nothing that it sends arrives.
 fn silence(pair: &mut Pair, time: Duration) {
     let end = pair.now + time;
+    let mut lost = Vec::new();
     while pair.now < end {
         pair.now += Duration::from_millis(50);
         pair.server.tick(&mut pair.world, pair.now);
+        while pair.server.transmit(pair.id, MAX, &mut lost) {}
+        while pair.server.transmit_stream(pair.id, MAX, &mut lost) {}
+        lost.clear();
     }
 }
 
-#[test]
-fn a_silent_client_loses_its_link_and_may_come_back() {
-    let mut pair = Pair::connected();
+/// A client that plays, and has acknowledged all there is.
+fn playing(limits: Limits) -> (Pair, Entity) {
+    let mut pair = Pair::with(limits);
+    pair.join();
     let player = pair.spawn_player();
-    pair.steps(3);
+    pair.steps(10);
     pair.server.events().for_each(drop);
+    (pair, player)
+}
 
-    silence(&mut pair, Duration::from_secs(10));
-    let client = pair.id;
-    let lost = ServerEvent::LinkLost { client };
-    assert_eq!(pair.server.events().collect::<Vec<_>>(), [lost]);
+/// The link ended for a reason, and the session is still there.
+#[track_caller]
+fn assert_cut(pair: &mut Pair, reason: Disconnect) {
     let ended: Vec<_> = pair.server.take_ended().collect();
-    assert_eq!(
-        ended,
-        [(client, Disconnect::Idle)],
-        "the link is to be closed"
-    );
-    assert_eq!(pair.server.totals().idle, 1);
+    assert_eq!(ended, [(pair.id, reason)], "the link is to be closed");
+    assert_eq!((pair.server.held(), pair.server.clients().count()), (1, 0));
+}
 
-    // It comes back much later than that.
-    silence(&mut pair, Duration::from_secs(29));
+/// The game was told that the link is lost, and nothing else.
+#[track_caller]
+fn assert_told_once(pair: &mut Pair) {
+    let lost = ServerEvent::LinkLost { client: pair.id };
+    assert_eq!(pair.server.events().collect::<Vec<_>>(), [lost]);
+}
+
+/// The client comes back, after almost as long as it may, and goes on where it was.
+#[track_caller]
+fn assert_comes_back(pair: &mut Pair, player: Entity) {
+    silence(pair, Duration::from_secs(29));
+    let client = pair.id;
     let again = pair.server.connect(Identity::Account(7), pair.now);
     assert_eq!(again, Ok(client));
     pair.client.link_lost(pair.now);
@@ -50,6 +64,54 @@ fn a_silent_client_loses_its_link_and_may_come_back() {
     };
     assert_eq!(pair.server.events().collect::<Vec<_>>(), [resumed]);
     assert_eq!(pair.server.player(client), Some(player));
+}
+
+#[test]
+fn a_silent_client_loses_its_link_and_may_come_back() {
+    let (mut pair, player) = playing(Limits::default());
+    silence(&mut pair, Duration::from_secs(10));
+    assert_cut(&mut pair, Disconnect::Idle);
+    assert_eq!(pair.server.totals().idle, 1);
+    assert_told_once(&mut pair);
+    assert_comes_back(&mut pair, player);
+}
+
+#[test]
+fn a_client_that_is_cut_off_in_the_middle_of_a_frame_may_come_back() {
+    let (mut pair, player) = playing(Limits::default());
+    pair.stream(&[200, 0]).unwrap();
+    silence(&mut pair, Duration::from_secs(5));
+    assert_cut(&mut pair, Disconnect::FrameTimeout);
+    assert_eq!(pair.server.totals().frame_timeouts, 1);
+    assert_told_once(&mut pair);
+    assert_comes_back(&mut pair, player);
+}
+
+#[test]
+fn a_client_that_is_cut_off_while_it_comes_back_may_try_again() {
+    let (mut pair, player) = playing(Limits::default());
+    // The link before is not known to be lost, and the hello on the new one never comes.
+    let again = pair.server.connect(Identity::Account(7), pair.now);
+    assert_eq!(again, Ok(pair.id));
+    silence(&mut pair, Duration::from_secs(5));
+    assert_cut(&mut pair, Disconnect::HelloTimeout);
+    assert_eq!(pair.server.totals().hello_timeouts, 1);
+    assert_told_once(&mut pair);
+    assert_comes_back(&mut pair, player);
+}
+
+#[test]
+fn a_silent_client_is_not_taken_for_one_that_never_acknowledges() {
+    let (mut pair, player) = playing(Limits {
+        idle_timeout: Duration::from_secs(11),
+        ..Limits::default()
+    });
+    pair.world.get_mut::<Health>(player).unwrap().0 = 1;
+    silence(&mut pair, Duration::from_millis(10_100));
+    assert_cut(&mut pair, Disconnect::NeverAcks);
+    assert_eq!(pair.server.totals().never_acks, 1);
+    assert_told_once(&mut pair);
+    assert_comes_back(&mut pair, player);
 }
 
 #[test]

@@ -78,18 +78,20 @@ impl Server {
         self.push_event(ServerEvent::Disconnected { client, reason });
     }
 
-    /// Lets go of the link of a client of which nothing was heard. One that may come back is waited
-    /// for, as after any loss of a link: it may have been cut without a word.
-    pub(super) fn fell_silent(&mut self, client: ClientId) {
+    /// Lets go of the link of a client that may come back: it is waited for, as after any loss of a
+    /// link, because it may have been cut without a word.
+    pub(super) fn lose_link(&mut self, client: ClientId, reason: Disconnect) {
         let until = self.now.saturating_add(self.settings.limits.resume_window);
-        match self.clients.get_mut(&client) {
-            Some(peer) if peer.resumable => {
-                peer.link = Link::Detached { until };
-                bump(&mut self.totals.idle);
-                self.end_link(client, Disconnect::Idle);
-                self.push_event(ServerEvent::LinkLost { client });
-            }
-            _ => self.remove(client, Disconnect::Idle),
+        let Some(peer) = self.clients.get_mut(&client) else {
+            return;
+        };
+        let was_live = matches!(peer.link, Link::Live);
+        peer.link = Link::Detached { until };
+        self.totals.note_end(&reason);
+        self.end_link(client, reason);
+        // The loss of the link before one that said no hello was told already.
+        if was_live {
+            self.push_event(ServerEvent::LinkLost { client });
         }
     }
 

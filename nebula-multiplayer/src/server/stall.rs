@@ -105,6 +105,13 @@ impl Peer {
     }
 }
 
+/// Returns whether nothing was heard for longer than a client that has a link is ever silent.
+pub(super) fn is_silent(heard: Duration, now: Duration, limits: &Limits) -> bool {
+    // It sends at least once in `keep_alive`, and one such datagram may be late.
+    let quiet = limits.keep_alive.saturating_mul(3);
+    now.saturating_sub(heard).saturating_mul(2) >= quiet
+}
+
 /// What was handed to a client's stream and is not known to have been read.
 #[derive(Debug)]
 pub(super) struct Stall {
@@ -146,9 +153,7 @@ impl Stall {
     fn step(&mut self, heard: Duration, now: Duration, limits: &Limits) {
         let passed = now.saturating_sub(self.last);
         self.last = now;
-        // A client sends at least once in this time, and one such datagram may be late.
-        let quiet = limits.keep_alive.saturating_mul(3);
-        if now.saturating_sub(heard).saturating_mul(2) < quiet {
+        if !is_silent(heard, now, limits) {
             self.awake = self.awake.saturating_add(passed);
         }
     }

@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use bevy_ecs::world::World;
 
-use super::peer::Link;
+use super::peer::{Link, Peer};
+use super::stall::is_silent;
 use super::{Disconnect, Server};
 use crate::ClientId;
 use crate::limits::capped;
@@ -43,20 +44,40 @@ impl Server {
 
     /// Ends every client whose time is up.
     fn end_overdue(&mut self) {
-        let overdue: Vec<(ClientId, Disconnect)> = self
+        let overdue: Vec<(ClientId, Disconnect, bool)> = self
             .clients
             .iter()
-            .filter_map(|(&client, peer)| Some((client, self.overdue(peer)?)))
+            .filter_map(|(&client, peer)| {
+                let reason = self.overdue(peer)?;
+                let cut = self.is_cut_off(peer, &reason);
+                Some((client, reason, cut))
+            })
             .collect();
-        for (client, reason) in overdue {
-            match reason {
-                Disconnect::Idle => self.fell_silent(client),
-                _ => self.remove(client, reason),
+        for (client, reason, cut) in overdue {
+            if cut {
+                self.lose_link(client, reason);
+            } else {
+                self.remove(client, reason);
             }
         }
     }
 
-    fn overdue(&self, peer: &super::Peer) -> Option<Disconnect> {
+    /// Returns whether a client that ran out of time may be an honest one whose link was cut: in the
+    /// middle of a frame, before its acknowledgements, or before its hello. Its session waits for it.
+    fn is_cut_off(&self, peer: &Peer, reason: &Disconnect) -> bool {
+        let heard = peer.session.last_received();
+        let comes_back = match reason {
+            Disconnect::Idle | Disconnect::HelloTimeout => true,
+            // One that is heard could have sent the rest.
+            Disconnect::FrameTimeout | Disconnect::NeverAcks => {
+                is_silent(heard, self.now, &self.settings.limits)
+            }
+            _ => false,
+        };
+        comes_back && peer.joined && peer.resumable
+    }
+
+    fn overdue(&self, peer: &Peer) -> Option<Disconnect> {
         let limits = &self.settings.limits;
         let since = |start: Duration| self.now.saturating_sub(start);
         match &peer.link {
