@@ -1,6 +1,8 @@
-//! A client that is thrown out, and comes back before it has read why.
+//! A client that is thrown out, and comes back or goes on sending before it has read why.
 
 mod common;
+
+use core::time::Duration;
 
 use common::Pair;
 use nebula_multiplayer::message::{ClientFrame, Hello};
@@ -53,6 +55,26 @@ fn a_kick_stands_when_the_client_comes_back_during_its_farewell() {
         "the old farewell ends nobody"
     );
     assert_eq!(pair.server.events().next(), None);
+}
+
+#[test]
+fn a_kicked_client_that_floods_is_still_a_kicked_one() {
+    let mut pair = Pair::connected();
+    pair.server.events().for_each(drop);
+    pair.server.kick(pair.id, "for cheating", pair.now);
+    for _ in 0..5_000 {
+        assert_eq!(pair.datagram(&[0; 1_000]), Ok(()), "nobody listens");
+        assert_eq!(pair.stream(&[0; 1_000]), Ok(()));
+    }
+    pair.now += Duration::from_secs(1);
+    pair.tick();
+    let kicked = ServerEvent::Disconnected {
+        client: pair.id,
+        reason: Disconnect::Kicked("for cheating".to_owned()),
+    };
+    assert_eq!(pair.server.events().collect::<Vec<_>>(), [kicked]);
+    let totals = pair.server.totals();
+    assert_eq!((totals.kicked, totals.floods), (1, 0));
 }
 
 #[test]

@@ -64,6 +64,10 @@ impl Server {
 
     fn take_datagram(&mut self, client: ClientId, datagram: &[u8]) -> Result<(), Disconnect> {
         let peer = self.clients.get_mut(&client).ok_or(Disconnect::Unknown)?;
+        // Whatever one sends that is on its way out, it has been ended already, and why stands.
+        if matches!(peer.link, Link::Closing { .. } | Link::Detached { .. }) {
+            return Ok(());
+        }
         match peer.flood.datagram(datagram.len(), self.now) {
             Verdict::Accept => {}
             Verdict::Ignore => {
@@ -74,10 +78,9 @@ impl Server {
             }
             Verdict::Drop => return Err(Disconnect::Flood),
         }
-        match peer.link {
-            Link::Live => {}
-            // Datagrams may overtake the stream; before the welcome they say nothing yet.
-            Link::Connecting { .. } | Link::Closing { .. } | Link::Detached { .. } => return Ok(()),
+        // Datagrams may overtake the stream; before the welcome they say nothing yet.
+        if !matches!(peer.link, Link::Live) {
+            return Ok(());
         }
         peer.stats.note_received(datagram.len());
         if datagram.len() > self.settings.limits.datagram_bytes {
