@@ -473,6 +473,24 @@ fn hostile_42_a_second_link_of_a_live_client_ends_the_first() {
 }
 
 #[test]
+fn hostile_42_a_session_that_begins_anew_has_no_inputs_of_the_one_before() {
+    let mut pair = Pair::watched().live();
+    pair.client.send(&Steer(5_000)).unwrap();
+    pair.step();
+    // The game has not taken it yet when the client starts anew, and numbers its inputs from 1.
+    assert!(pair.server.connect(Identity::Account(7), pair.now).is_ok());
+    pair.client = Client::new(watched_protocol(), ClientSettings::default()).unwrap();
+    pair.join();
+    pair.client.send(&Steer(1)).unwrap();
+    pair.step();
+    let inputs: Vec<_> = pair.server.messages::<Steer>().collect();
+    assert_eq!(inputs, [(pair.id, Steer(1))]);
+    let verdict = pair.server.accept_input(pair.id, 1);
+    assert_eq!(verdict, Some(InputVerdict::Fresh));
+    pair.witness_notices_nothing();
+}
+
+#[test]
 fn a_wrong_view_hash_has_everything_sent_anew_once_until_that_arrived() {
     let mut raw = Raw::new();
     raw.pair.spawn_player();

@@ -80,6 +80,8 @@ impl Server {
         peer.session = Session::new(&self.settings.limits, &self.protocol, frame_bytes, self.now);
         peer.inputs = crate::session::InputWindow::default();
         let (player, area) = (peer.player, peer.area);
+        // What the session before sent counts by its numbers, not by those that begin now.
+        self.inbox.forget(client);
         self.replicator.remove_client(client);
         self.watcher.remove_client(&mut self.interest, client);
         self.replicator.add_client(client);
