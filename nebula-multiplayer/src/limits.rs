@@ -135,7 +135,7 @@ pub struct Limits {
     /// Between two datagrams when there is nothing to say; less than `idle_timeout`.
     #[serde(serialize_with = "millis")]
     pub keep_alive: Duration,
-    /// Between two view hashes.
+    /// Between two view hashes. Those that come more than twice as often are not looked at.
     #[serde(serialize_with = "millis")]
     pub view_hash_every: Duration,
 

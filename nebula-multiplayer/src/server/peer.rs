@@ -55,6 +55,8 @@ pub(super) struct Peer {
     pub(super) older: Option<u64>,
     /// When a resync was last granted.
     pub(super) resynced: Option<Duration>,
+    /// When a view hash was last looked at.
+    pub(super) hashed: Option<Duration>,
     /// View hashes in a row that differed.
     pub(super) differences: u8,
 }
@@ -87,6 +89,7 @@ impl Peer {
             ticket: None,
             older: None,
             resynced: None,
+            hashed: None,
             differences: 0,
         }
     }

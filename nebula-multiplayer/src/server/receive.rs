@@ -165,16 +165,26 @@ impl Server {
             // Slots that are not there, or not this client's, are passed over in silence.
             self.replicator.request_full(client, slots);
         }
-        // An older datagram speaks of an older state.
-        if let Some(hash) = header.view_hash.filter(|_| peer.session.is_newest(header))
-            && !self.replicator.is_in_transit(client)
+        let every = self.settings.limits.view_hash_every;
+        let since = |last: Duration| self.now.saturating_sub(last);
+        // An older datagram speaks of an older state. To look at a hash costs as much as all that the
+        // client sees: one that comes much sooner than it should is not looked at.
+        let is_due = peer
+            .hashed
+            .is_none_or(|last| since(last).saturating_mul(2) >= every);
+        if let Some(hash) = header.view_hash
+            && is_due
+            && peer.session.is_newest(header)
         {
-            let differs = hash != self.replicator.view_hash(client);
-            peer.differences = if differs {
-                peer.differences.saturating_add(1)
-            } else {
-                0
-            };
+            peer.hashed = Some(self.now);
+            if !self.replicator.is_in_transit(client) {
+                let differs = hash != self.replicator.view_hash(client);
+                peer.differences = if differs {
+                    peer.differences.saturating_add(1)
+                } else {
+                    0
+                };
+            }
         }
         // A packet that was given up may have arrived all the same, and differs until its resend is
         // acknowledged: only what stays different is a difference.
@@ -182,11 +192,7 @@ impl Server {
         if !(differs || requests.is_some_and(<[u32]>::is_empty)) {
             return;
         }
-        let every = self.settings.limits.view_hash_every;
-        if peer
-            .resynced
-            .is_some_and(|last| self.now.saturating_sub(last) < every)
-        {
+        if peer.resynced.is_some_and(|last| since(last) < every) {
             return;
         }
         peer.resynced = Some(self.now);
