@@ -71,7 +71,7 @@ pub const MAX_REASON: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Clients at once, those whose session waits for a resume included. Such a one gives way to a
-    /// newcomer.
+    /// newcomer that has an account.
     pub clients: usize,
     /// Bytes of a datagram, in either direction, from [`MIN_DATAGRAM`] to [`MAX_DATAGRAM`].
     pub datagram_bytes: usize,

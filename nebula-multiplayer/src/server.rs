@@ -161,7 +161,8 @@ impl Server {
     /// one. Its session stays, so that the new link may resume it. One that is being thrown out is gone
     /// first, for the reason it was, and begins anew: close its older link as
     /// [`take_ended`](Self::take_ended) says before the new one has its number. Where all places are
-    /// taken, the session that has waited longest for its client gives way.
+    /// taken, the session that has waited longest for its client gives way to an account; to a
+    /// stranger, who could be anyone and any number, none does.
     ///
     /// # Errors
     /// [`ConnectError`] if the server is full or the account's number is too large.
@@ -191,7 +192,8 @@ impl Server {
             }
             return Ok(client);
         }
-        if self.clients.len() >= self.settings.limits.clients && !self.make_room() {
+        let is_full = self.clients.len() >= self.settings.limits.clients;
+        if is_full && (who == Identity::Anonymous || !self.make_room()) {
             bump(&mut self.totals.refused_full);
             capped!(self.log, self.now, debug, { %client, }, "the server is full");
             return Err(ConnectError::Full(self.settings.limits.clients));

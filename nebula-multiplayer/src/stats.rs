@@ -133,6 +133,8 @@ pub struct ServerTotals {
     pub links_lost: u64,
     /// Clients that did not come back in time.
     pub expired: u64,
+    /// Clients that might have come back, and whose place in a full server another took.
+    pub gave_way: u64,
     /// Clients ended because they did not read.
     pub stalled: u64,
 
@@ -173,6 +175,7 @@ impl ServerTotals {
             Disconnect::Kicked(_) => &mut self.kicked,
             Disconnect::LinkLost => &mut self.links_lost,
             Disconnect::Expired => &mut self.expired,
+            Disconnect::GaveWay => &mut self.gave_way,
             Disconnect::Stalled => &mut self.stalled,
             // Nobody was there to be ended; a client's own word for its end.
             Disconnect::Unknown | Disconnect::Untaken => return,

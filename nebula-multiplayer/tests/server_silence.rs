@@ -169,7 +169,7 @@ fn who_is_here_goes_before_who_may_come_back() {
         assert!(pair.server.connect(identity, pair.now).is_ok());
         let gone = ServerEvent::Disconnected {
             client: ClientId::new(gone),
-            reason: Disconnect::Expired,
+            reason: Disconnect::GaveWay,
         };
         assert_eq!(pair.server.events().collect::<Vec<_>>(), [gone]);
         assert_eq!(pair.server.held(), 3);
@@ -178,4 +178,22 @@ fn who_is_here_goes_before_who_may_come_back() {
     let full = pair.server.connect(Identity::Account(12), pair.now);
     assert_eq!(full, Err(ConnectError::Full(3)));
     assert!(pair.server.is_connected(pair.id));
+    let totals = pair.server.totals();
+    assert_eq!((totals.gave_way, totals.expired), (2, 0));
+}
+
+/// Nobody knows who a stranger is, and one may come as many.
+#[test]
+fn who_may_come_back_does_not_give_way_to_a_stranger() {
+    let (mut pair, player) = playing(Limits {
+        clients: 1,
+        ..Limits::default()
+    });
+    pair.server.disconnect(pair.id, pair.now);
+    let stranger = pair.server.connect(Identity::Anonymous, pair.now);
+    assert_eq!(stranger, Err(ConnectError::Full(1)));
+    let totals = pair.server.totals();
+    assert_eq!((totals.refused_full, totals.gave_way), (1, 0));
+    assert_told_once(&mut pair);
+    assert_comes_back(&mut pair, player);
 }

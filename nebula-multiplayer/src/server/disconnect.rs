@@ -51,6 +51,9 @@ pub enum Disconnect {
     /// The link was gone for too long.
     #[error("did not come back in time")]
     Expired,
+    /// The link was gone, and the server was full when another client came.
+    #[error("gave way to another while its link was gone")]
+    GaveWay,
     /// The client did not read its stream for too long.
     #[error("what was sent was not read for too long")]
     Stalled,
@@ -82,6 +85,7 @@ impl Disconnect {
             Self::Unknown => 12,
             Self::Stalled => 13,
             Self::Untaken => 14,
+            Self::GaveWay => 15,
         }
     }
 
@@ -103,6 +107,7 @@ impl Disconnect {
             Self::Unknown => "unknown",
             Self::Stalled => "stalled",
             Self::Untaken => "untaken",
+            Self::GaveWay => "gave way",
         }
     }
 }

@@ -107,7 +107,7 @@ impl Server {
             });
         let longest = waiting.min().map(|(_, client)| client);
         longest
-            .inspect(|&client| self.remove(client, Disconnect::Expired))
+            .inspect(|&client| self.remove(client, Disconnect::GaveWay))
             .is_some()
     }
 
