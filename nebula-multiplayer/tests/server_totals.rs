@@ -214,6 +214,39 @@ fn a_budget_that_is_spent_is_counted() {
     assert!(pair.server.totals().starved > 0);
 }
 
+#[test]
+fn packets_that_the_history_had_no_room_for_are_counted_as_lost() {
+    let send: [fn(&mut Pair); 2] = [
+        |pair| while pair.server.transmit(pair.id, 100, &mut Vec::new()) {},
+        |pair| pair.server.transmit_all(100, |_, _| {}),
+    ];
+    for send in send {
+        let mut pair = Pair::with(Limits {
+            history_packets: 64,
+            burst_bytes: 1 << 20,
+            ..Limits::default()
+        });
+        pair.join();
+        pair.spawn_player();
+        for n in 0..700 {
+            let at = WorldPosition::new(-n, 0, i128::MAX);
+            pair.world.spawn((Replicate, at, Health(1)));
+        }
+        // Too many at once, before the client could have said what arrived.
+        for _ in 0..3 {
+            wait(&mut pair, Duration::from_millis(50));
+            send(&mut pair);
+        }
+        let stats = pair.server.stats(pair.id).unwrap();
+        let packets = stats.datagrams_sent - stats.packets_acked;
+        assert!(packets > 64, "{packets} packets");
+        assert_eq!(
+            (stats.packets_lost, stats.packets_in_flight),
+            (packets - 64, 64)
+        );
+    }
+}
+
 /// A server without sockets, for many clients that come and go.
 fn server(clients: usize) -> Server {
     let limits = Limits {

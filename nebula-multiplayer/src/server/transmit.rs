@@ -187,6 +187,9 @@ fn datagram(
         return false;
     }
     peer.session.trim(outcome);
+    if !outcome.lost.is_empty() {
+        peer.stats.note_session(&peer.session, outcome);
+    }
     let len = out.len().saturating_sub(start);
     let cost = wire_bytes(len, env.limits);
     peer.budget.take(cost);
