@@ -95,7 +95,8 @@ pub struct Limits {
 
     /// Datagrams accepted from one client a second.
     pub datagrams_per_second: u32,
-    /// Messages accepted from one client a second, both lanes together.
+    /// Messages accepted from one client a second, both lanes together. Those of which only the latest
+    /// counts are apart: a datagram has at most one of each kind.
     pub messages_per_second: u32,
     /// Bytes accepted from one client a second, both lanes together.
     pub bytes_in_per_second: u32,

@@ -453,6 +453,7 @@ impl Session {
         from: Side,
         mut each: impl FnMut(usize, usize, AnyMessage),
     ) -> Result<(), DecodeError> {
+        self.latest_in.begin_datagram();
         for _ in 0..small::read_count(reader)? {
             let message = SmallMessage::decode(reader, self.message_bytes)?;
             let (number, kind) = find_kind(protocol, message.kind, from)?;
@@ -460,7 +461,7 @@ impl Session {
             let value = kind.decode(message.payload)?;
             let fresh = match kind.channel {
                 Channel::Unordered => self.unordered_in.note(message.id)?,
-                Channel::Latest => self.latest_in.note(number, message.id),
+                Channel::Latest => self.latest_in.note(number, message.id)?,
                 Channel::Ordered => {
                     return Err(DecodeError::NotAllowed("an ordered message in a datagram"));
                 }

@@ -8,13 +8,13 @@ use core::time::Duration;
 use bevy_ecs::prelude::*;
 use common::bytes::{frame, messages};
 use common::raw::Raw;
-use common::{Chat, Health, Hit, MAX, Pair};
+use common::{Chat, Health, Hit, MAX, Pair, Steer};
 use nebula_multiplayer::Disconnect;
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::message::ClientFrame;
 use nebula_multiplayer::server::ServerEvent;
 use nebula_multiplayer::session::{Header, SmallMessage};
-use nebula_multiplayer::wire;
+use nebula_multiplayer::wire::{self, DecodeError};
 
 #[test]
 fn hostile_37_a_client_that_never_reads_its_stream() {
@@ -246,6 +246,50 @@ fn hostile_38_ten_thousand_messages_a_second() {
 }
 
 #[test]
+fn hostile_38_latest_messages_by_the_thousand() {
+    const STEER: u32 = 2;
+    // Two hundred in a datagram, each newer than the one before, or one number over and over.
+    let numbers: [fn(u16) -> u16; 2] = [|n| n, |_| 0];
+    for number in numbers {
+        let mut raw = Raw::new();
+        let mut rest = vec![200];
+        for n in 0..200 {
+            SmallMessage {
+                kind: STEER,
+                id: number(n),
+                payload: &[7],
+            }
+            .encode(&mut rest);
+        }
+        let result = raw.send(messages(), &rest);
+        let error = raw.pair.assert_dropped(result);
+        let text = "two messages of a latest-wins kind in a datagram";
+        assert_eq!(error, DecodeError::NotAllowed(text));
+        assert_eq!(raw.pair.server.messages::<Steer>().count(), 0);
+        raw.pair.witness_notices_nothing();
+    }
+    // One in each datagram is as many as datagrams may come.
+    let mut raw = Raw::new();
+    for id in 0..1_000 {
+        raw.send_message(STEER, id, &[7]).unwrap();
+    }
+    let stats = raw.pair.server.stats(raw.pair.id).unwrap();
+    let ignored = usize::try_from(stats.ignored_datagrams).unwrap();
+    assert!(ignored > 700, "{ignored} of 1,000 were over the rate");
+    let taken = raw.pair.server.messages::<Steer>().count();
+    assert_eq!(taken, 1_000 - ignored);
+    // And an honest client has no more, however often it says something new.
+    let mut pair = Pair::watched().live();
+    for n in 0..1_000 {
+        pair.client.send(&Steer(n)).unwrap();
+    }
+    pair.step();
+    let taken: Vec<_> = pair.server.messages::<Steer>().collect();
+    assert_eq!(taken, [(pair.id, Steer(999))]);
+    pair.witness_notices_nothing();
+}
+
+#[test]
 fn hostile_38_sixty_large_messages_a_second() {
     let mut payload = Vec::new();
     wire::encode(&Chat("x".repeat(4_000)), &mut payload).unwrap();
@@ -305,10 +349,13 @@ fn a_client_costs_no_more_than_its_caps() {
     let mut raw = Raw::new();
     let info = allocation_counter::measure(|| {
         for round in 0..3_000_u32 {
+            // One of which the latest counts, and 39 that must all arrive.
             let mut rest = vec![40];
             for number in 0..40 {
-                let id = u16::try_from((round * 40 + number) % 65_536).unwrap();
-                let kind = 1 + number % 2;
+                let latest = number == 39;
+                let id = if latest { round } else { round * 39 + number };
+                let id = u16::try_from(id % 65_536).unwrap();
+                let kind = if latest { 2 } else { 1 };
                 SmallMessage {
                     kind,
                     id,

@@ -128,7 +128,7 @@ impl Server {
         peer.session
             .read_messages(reader, protocol, Side::Client, |kind, len, value| {
                 stats.note_message_in(kind, len);
-                // Of a latest-wins kind a datagram's bytes are limit enough: older ones are dropped.
+                // Of a latest-wins kind a datagram has one: the rate of datagrams is limit enough.
                 let latest = protocol
                     .message_kind(kind)
                     .is_some_and(|kind| kind.channel == Channel::Latest);

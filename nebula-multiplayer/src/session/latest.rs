@@ -3,6 +3,7 @@
 use super::history::Item;
 use super::low16;
 use super::small::{SmallMessage, Writer};
+use crate::wire::DecodeError;
 
 /// The newest message of each kind.
 #[derive(Debug)]
@@ -102,26 +103,49 @@ impl LatestOut {
 /// The newest number of each kind that arrived.
 #[derive(Debug)]
 pub(super) struct LatestIn {
-    kinds: Vec<Option<u16>>,
+    kinds: Vec<Arrived>,
+    /// Datagrams with messages so far.
+    datagrams: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrived {
+    newest: Option<u16>,
+    /// The datagram that had the last one, newest or not.
+    datagram: u64,
 }
 
 impl LatestIn {
     pub(super) fn new(kinds: usize) -> Self {
         Self {
-            kinds: core::iter::repeat_n(None, kinds).collect(),
+            kinds: vec![Arrived::default(); kinds],
+            datagrams: 0,
         }
     }
 
+    /// Notes that the messages of another datagram follow.
+    pub(super) const fn begin_datagram(&mut self) {
+        self.datagrams = self.datagrams.saturating_add(1);
+    }
+
     /// Notes a number; returns whether it is newer than all before.
-    pub(super) fn note(&mut self, kind: usize, id: u16) -> bool {
+    ///
+    /// A datagram has one of a kind: [`LatestOut`] holds no more. So the rate of datagrams bounds
+    /// that of messages.
+    pub(super) fn note(&mut self, kind: usize, id: u16) -> Result<bool, DecodeError> {
         let Some(slot) = self.kinds.get_mut(kind) else {
-            return false;
+            return Ok(false);
         };
-        let ahead = slot.map_or(1, |last| id.wrapping_sub(last));
+        if core::mem::replace(&mut slot.datagram, self.datagrams) == self.datagrams {
+            return Err(DecodeError::NotAllowed(
+                "two messages of a latest-wins kind in a datagram",
+            ));
+        }
+        let ahead = slot.newest.map_or(1, |last| id.wrapping_sub(last));
         let newer = ahead != 0 && ahead < 1 << 15;
         if newer {
-            *slot = Some(id);
+            slot.newest = Some(id);
         }
-        newer
+        Ok(newer)
     }
 }
