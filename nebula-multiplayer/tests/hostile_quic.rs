@@ -1,4 +1,4 @@
-//! Hostile peers on real sockets, up to the login: rows 4, 5 and 17 to 23 of the hostile input table.
+//! Hostile peers on real sockets, up to the login: rows 4, 5, 17 to 23 and 41 of the hostile input table.
 //! In each test a healthy client beside them notices nothing.
 
 mod quic_common;
@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use nebula_multiplayer::ClientId;
 use nebula_multiplayer::auth::{OpenLogin, TokenError, TokenKey, TokenLogin};
-use nebula_multiplayer::transport::quic::close_code;
+use nebula_multiplayer::transport::quic::{QuicClientSettings, Trust, close_code};
 use quinn::{ConnectionError, VarInt};
 
-use quic_common::{Guest, Host, join, pass};
+use quic_common::{Guest, Host, join, pass, settings};
 use quic_hostile::{Raw, Witness, code, credentials, quick, token_host, unix_ms};
 
 #[test]
@@ -356,4 +356,38 @@ fn hostile_23_an_address_that_changes_with_every_packet() {
     witness.until(&mut host, "the link is given up", |host| {
         host.net.connections() == (1, 0)
     });
+}
+
+#[test]
+fn hostile_41_handshakes_that_are_closed_at_once() {
+    let mut options = quick();
+    options.transport.connects_per_second = 4;
+    let mut host = Host::with(options, OpenLogin);
+    let mut witness = Witness::new(&mut host);
+    // It wants another certificate, so it goes as soon as the server has signed.
+    let raw = Raw::with(&QuicClientSettings {
+        trust: Trust::Pinned(Host::new().net.fingerprint()),
+        ..settings(&host, Vec::new())
+    });
+    let (start, attempts) = (Instant::now(), 600);
+    for n in 0..attempts {
+        raw.connect().unwrap_err();
+        if n % 20 == 0 {
+            quic_common::step(&mut host, &mut [&mut witness.guest]);
+        }
+    }
+    witness.until(&mut host, "nothing is left", |host| {
+        host.net.connections() == (1, 0)
+    });
+    // Two at once and four a second without a proof of the address, sixteen and four with it.
+    let allowed = 2 + 16 + (4 + 4) * (start.elapsed().as_secs() + 1);
+    let stats = host.net.stats();
+    assert!(stats.failed_handshakes <= allowed, "{stats:?}");
+    let others = attempts - stats.failed_handshakes - stats.slow_handshakes;
+    assert!(stats.retried >= others, "all others must prove: {stats:?}");
+    assert!(
+        stats.refused_address >= others,
+        "and are too fast: {stats:?}"
+    );
+    witness.notices_nothing(&mut host);
 }

@@ -7,18 +7,16 @@ use std::collections::HashMap;
 use crate::limits::TransportLimits;
 use crate::session::Bucket;
 
-/// Handshakes from one address whose owner is not proven; beyond it the address must be shown to be
-/// the sender's own.
+/// Handshakes at once from one address whose owner is not proven, over or not; beyond it the address
+/// must be shown to be the sender's own.
 const UNPROVEN: u32 = 2;
 
-/// How many seconds of an address's rate may be used at once.
+/// How many seconds of a rate may be used at once.
 const BURST: u32 = 4;
 
-/// What to do with a first packet.
+/// Why no hands are shaken over a first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Shake hands.
-    Accept,
     /// Ask the sender to show that the address is its own; nothing is kept of it.
     Retry,
     /// The server is full.
@@ -29,8 +27,10 @@ pub enum Verdict {
 
 /// Decides who may try to connect. Knows neither sockets nor clocks.
 ///
-/// Only addresses that are proven count against an address's cap, so that forged packets cannot
-/// use up a victim's places: a forger never gets past the proof.
+/// Only addresses that are proven count against an address's cap and its rate, so that forged packets
+/// cannot use up a victim's places: a forger never gets past the proof. Handshakes with those that are
+/// not proven have rates of their own, of an address and in all, whatever becomes of them; beyond
+/// those the answer is a question for the proof, which an honest sender gives.
 ///
 /// ```
 /// use core::time::Duration;
@@ -40,19 +40,23 @@ pub enum Verdict {
 /// let mut gate = Gate::new(TransportLimits { per_address: 2, ..TransportLimits::default() });
 /// let ip = "192.0.2.1".parse().unwrap();
 /// for _ in 0..2 {
-///     assert_eq!(gate.judge(ip, false, Duration::ZERO), Verdict::Accept);
-///     let mut pass = gate.enter(ip, false, Duration::ZERO);
+///     assert_eq!(gate.judge(ip, false, Duration::ZERO), Ok(()));
+///     let mut pass = gate.enter(ip, false, Duration::ZERO)?;
 ///     assert!(gate.prove(&mut pass, Duration::ZERO));
 ///     gate.finish(&mut pass);
 /// }
 /// assert_eq!(gate.taken(), (2, 0), "two connections, no handshake");
-/// assert_eq!(gate.judge(ip, true, Duration::ZERO), Verdict::Address, "two are in");
+/// assert_eq!(gate.judge(ip, false, Duration::ZERO), Err(Verdict::Retry), "two at once are enough");
+/// assert_eq!(gate.enter(ip, true, Duration::ZERO).err(), Some(Verdict::Address), "two are in");
+/// # Ok::<(), Verdict>(())
 /// ```
 #[derive(Debug)]
 pub struct Gate {
     limits: TransportLimits,
     total: u32,
     handshaking: u32,
+    /// Handshakes with addresses that are not proven.
+    unproven: Bucket,
     // Strangers choose these keys, so the hasher is keyed; its order is never looked at.
     addresses: HashMap<IpAddr, Entry>,
 }
@@ -62,6 +66,9 @@ struct Entry {
     proven: u32,
     unproven: u32,
     rate: Bucket,
+    /// Handshakes before the address is proven. Those that a forger began are not the address's fault,
+    /// so they have a rate of their own.
+    unproven_rate: Bucket,
 }
 
 /// One connection's place. Give it back with [`Gate::leave`].
@@ -76,51 +83,63 @@ impl Gate {
     /// Returns a gate through which nobody went.
     #[must_use]
     pub fn new(limits: TransportLimits) -> Self {
+        let calm = calm(&limits);
         Self {
             limits,
             total: 0,
             handshaking: 0,
+            unproven: Bucket::new((calm / BURST).max(1), calm, Duration::ZERO),
             addresses: HashMap::new(),
         }
     }
 
-    /// Returns what to do with a first packet. `proven` says whether its sender has shown that the
-    /// address is its own. Changes nothing but rates.
-    pub fn judge(&mut self, from: IpAddr, proven: bool, now: Duration) -> Verdict {
+    /// Says whether to shake hands over a first packet. `proven` says whether its sender has shown that
+    /// the address is its own. Takes nothing.
+    ///
+    /// # Errors
+    /// [`Verdict`], if not.
+    pub fn judge(&mut self, from: IpAddr, proven: bool, now: Duration) -> Result<(), Verdict> {
         let limits = &self.limits;
         if self.total >= limits.connections {
-            return Verdict::Full;
+            return Err(Verdict::Full);
         }
-        // Percent of the connections, rounded down, but one handshake is always in order.
-        let calm = u64::from(limits.connections).saturating_mul(limits.retry_percent.into());
-        let under_pressure = u64::from(self.handshaking).saturating_mul(100) > calm;
-        let entry = self.addresses.get_mut(&key(from));
+        let mut entry = self.addresses.get_mut(&key(from));
         if !proven {
-            let suspect = entry.as_ref().is_some_and(|e| e.unproven >= UNPROVEN);
+            self.unproven.refill(now);
+            let under_pressure = self.handshaking >= calm(limits) || self.unproven.available() == 0;
+            let suspect = entry.as_mut().is_some_and(|entry| {
+                entry.unproven_rate.refill(now);
+                entry.unproven >= UNPROVEN || entry.unproven_rate.available() == 0
+            });
             if under_pressure || suspect {
-                return Verdict::Retry;
+                return Err(Verdict::Retry);
             }
         }
         let Some(entry) = entry else {
             return if self.has_room(now) {
-                Verdict::Accept
+                Ok(())
             } else {
-                Verdict::Address
+                Err(Verdict::Address)
             };
         };
         entry.rate.refill(now);
         if entry.proven >= limits.per_address || entry.rate.available() == 0 {
-            return if proven {
+            return Err(if proven {
                 Verdict::Address
             } else {
                 Verdict::Retry
-            };
+            });
         }
-        Verdict::Accept
+        Ok(())
     }
 
-    /// Takes a place for a handshake that was accepted.
-    pub fn enter(&mut self, from: IpAddr, proven: bool, now: Duration) -> Pass {
+    /// Takes a place for a handshake, if [`judge`](Self::judge) has nothing against it now: whoever else
+    /// comes between a verdict and an entrance, nobody is one too many.
+    ///
+    /// # Errors
+    /// [`Verdict`], and then nothing is taken.
+    pub fn enter(&mut self, from: IpAddr, proven: bool, now: Duration) -> Result<Pass, Verdict> {
+        self.judge(from, proven, now)?;
         self.total = self.total.saturating_add(1);
         self.handshaking = self.handshaking.saturating_add(1);
         let key = key(from);
@@ -129,6 +148,7 @@ impl Gate {
             proven: 0,
             unproven: 0,
             rate: Bucket::new(rate, rate.saturating_mul(BURST), now),
+            unproven_rate: Bucket::new(rate, UNPROVEN, now),
         });
         entry.unproven = entry.unproven.saturating_add(1);
         let mut pass = Pass {
@@ -137,10 +157,14 @@ impl Gate {
             handshaking: true,
         };
         if proven {
-            // Judged a moment ago with the same counts.
+            // Judged just now with the same counts.
             self.prove(&mut pass, now);
+        } else {
+            // Never given back: the signature is made, whether the handshake comes to an end or not.
+            entry.unproven_rate.take(1);
+            self.unproven.take(1);
         }
-        pass
+        Ok(pass)
     }
 
     /// Notes that the sender owns its address. Returns whether it may stay: with the connections
@@ -194,7 +218,7 @@ impl Gate {
     }
 
     /// Makes room for one more address, if there is none, by forgetting those that are of no
-    /// further interest: without a connection, and with their whole rate.
+    /// further interest: without a connection, and with their whole rates.
     fn has_room(&mut self, now: Duration) -> bool {
         let max = usize::try_from(self.limits.addresses).unwrap_or(usize::MAX);
         if self.addresses.len() < max {
@@ -203,11 +227,21 @@ impl Gate {
         let brim = self.limits.connects_per_second.saturating_mul(BURST);
         self.addresses.retain(|_, entry| {
             entry.rate.refill(now);
+            entry.unproven_rate.refill(now);
             let quiet = entry.proven == 0 && entry.unproven == 0;
-            !(quiet && entry.rate.available() >= u64::from(brim))
+            let rested = entry.rate.available() >= u64::from(brim)
+                && entry.unproven_rate.available() >= u64::from(UNPROVEN);
+            !(quiet && rested)
         });
         self.addresses.len() < max
     }
+}
+
+/// Returns how many handshakes at once are in order without a proof: percent of the connections,
+/// rounded down, and one more, so that there is always one.
+fn calm(limits: &TransportLimits) -> u32 {
+    let percent = u64::from(limits.connections).saturating_mul(limits.retry_percent.into());
+    u32::try_from((percent / 100).saturating_add(1)).unwrap_or(u32::MAX)
 }
 
 /// Returns what one peer has one of: its address, or its network of 2^64 IPv6 addresses.
@@ -239,11 +273,10 @@ mod tests {
     fn addresses_must_be_proven_above_twelve_percent() {
         let mut gate = gate(100);
         for n in 0..13 {
-            assert_eq!(gate.judge(ip(n), false, NOW), Verdict::Accept, "{n}");
-            gate.enter(ip(n), false, NOW);
+            assert!(gate.enter(ip(n), false, NOW).is_ok(), "{n}");
         }
-        assert_eq!(gate.judge(ip(99), false, NOW), Verdict::Retry);
-        assert_eq!(gate.judge(ip(99), true, NOW), Verdict::Accept);
+        assert_eq!(gate.judge(ip(99), false, NOW), Err(Verdict::Retry));
+        assert_eq!(gate.judge(ip(99), true, NOW), Ok(()));
     }
 
     #[test]
@@ -251,27 +284,28 @@ mod tests {
         let mut gate = gate(1_000);
         let victim = ip(7);
         let mut forged = 0;
-        while gate.judge(victim, false, NOW) == Verdict::Accept {
-            gate.enter(victim, false, NOW);
+        while gate.enter(victim, false, NOW).is_ok() {
             forged += 1;
         }
         assert_eq!(
             forged, UNPROVEN,
             "then they must prove, which a forger cannot"
         );
-        assert_eq!(gate.judge(victim, true, NOW), Verdict::Accept);
+        assert_eq!(gate.judge(victim, true, NOW), Ok(()));
     }
 
     #[test]
     fn what_is_given_back_is_counted_no_more() {
         let mut gate = gate(4);
-        let passes: Vec<Pass> = (0..4).map(|n| gate.enter(ip(n), true, NOW)).collect();
-        assert_eq!(gate.judge(ip(9), true, NOW), Verdict::Full);
+        let passes: Vec<Pass> = (0..4)
+            .map(|n| gate.enter(ip(n), true, NOW).unwrap())
+            .collect();
+        assert_eq!(gate.judge(ip(9), true, NOW), Err(Verdict::Full));
         for pass in passes {
             gate.leave(pass);
         }
         assert_eq!(gate.taken(), (0, 0));
-        assert_eq!(gate.judge(ip(9), true, NOW), Verdict::Accept);
+        assert_eq!(gate.judge(ip(9), true, NOW), Ok(()));
     }
 
     #[test]
@@ -290,8 +324,7 @@ mod tests {
         });
         let mut accepted = 0;
         for _ in 0..1_000 {
-            if gate.judge(ip(1), true, NOW) == Verdict::Accept {
-                let pass = gate.enter(ip(1), true, NOW);
+            if let Ok(pass) = gate.enter(ip(1), true, NOW) {
                 gate.leave(pass);
                 accepted += 1;
             }
@@ -299,11 +332,96 @@ mod tests {
         assert_eq!(accepted, 16, "four a second, four seconds at once");
         for n in 0..1_000 {
             let now = Duration::from_secs(n.into());
-            if gate.judge(ip(n), true, now) == Verdict::Accept {
-                let pass = gate.enter(ip(n), true, now);
+            if let Ok(pass) = gate.enter(ip(n), true, now) {
                 gate.leave(pass);
             }
             assert!(gate.addresses() <= 16);
         }
+    }
+
+    /// Begins so many handshakes at one instant and closes each at once. Returns how many were begun;
+    /// the others were asked for a proof.
+    fn closed_at_once(
+        gate: &mut Gate,
+        count: u32,
+        from: impl Fn(u32) -> IpAddr,
+        now: Duration,
+    ) -> u32 {
+        let mut begun = 0;
+        for n in 0..count {
+            match gate.enter(from(n), false, now) {
+                Ok(pass) => {
+                    gate.leave(pass);
+                    begun = u32::saturating_add(begun, 1);
+                }
+                Err(verdict) => assert_eq!(verdict, Verdict::Retry, "{n}"),
+            }
+        }
+        begun
+    }
+
+    #[test]
+    fn handshakes_of_one_address_that_are_closed_at_once_run_into_a_rate() {
+        let mut gate = gate(4_096);
+        let begun = closed_at_once(&mut gate, 1_000, |_| ip(7), NOW);
+        assert_eq!(begun, UNPROVEN);
+        let later = Duration::from_millis(250);
+        let begun = closed_at_once(&mut gate, 1_000, |_| ip(7), later);
+        assert_eq!(begun, 1, "four a second");
+        // They may have been forged: who proves the address has all of its rate.
+        for n in 0..4 * BURST {
+            let pass = gate.enter(ip(7), true, later);
+            gate.leave(pass.unwrap_or_else(|verdict| panic!("{n}: {verdict:?}")));
+        }
+        assert_eq!(gate.judge(ip(7), true, later), Err(Verdict::Address));
+        assert_eq!(gate.judge(ip(8), false, later), Ok(()));
+    }
+
+    #[test]
+    fn handshakes_of_many_addresses_that_are_closed_at_once_run_into_a_rate() {
+        let mut gate = gate(1_000);
+        let begun = closed_at_once(&mut gate, 1_000, ip, NOW);
+        assert_eq!(begun, 121, "12 percent and one");
+        let later = Duration::from_secs(1);
+        let begun = closed_at_once(&mut gate, 1_000, |n| ip(n + 5_000), later);
+        assert_eq!(begun, 30, "a quarter of it a second");
+        assert_eq!(gate.judge(ip(9_999), true, later), Ok(()));
+    }
+
+    #[test]
+    fn no_forgetting_gives_an_address_its_rate_back() {
+        let mut gate = Gate::new(TransportLimits {
+            addresses: 16,
+            ..TransportLimits::default()
+        });
+        for n in 0..16 {
+            assert_eq!(closed_at_once(&mut gate, 9, |_| ip(n), NOW), UNPROVEN);
+        }
+        let soon = Duration::from_millis(100);
+        assert_eq!(
+            gate.judge(ip(99), false, soon),
+            Err(Verdict::Address),
+            "no room"
+        );
+        assert_eq!(
+            gate.judge(ip(0), false, soon),
+            Err(Verdict::Retry),
+            "remembered"
+        );
+        let rested = Duration::from_millis(500);
+        assert_eq!(gate.judge(ip(99), false, rested), Ok(()));
+    }
+
+    #[test]
+    fn who_is_proven_between_a_verdict_and_an_entrance_makes_nobody_one_too_many() {
+        let mut gate = Gate::new(TransportLimits {
+            per_address: 1,
+            ..TransportLimits::default()
+        });
+        let mut first = gate.enter(ip(1), false, NOW).unwrap();
+        assert_eq!(gate.judge(ip(1), true, NOW), Ok(()));
+        assert!(gate.prove(&mut first, NOW));
+        assert_eq!(gate.enter(ip(1), true, NOW).err(), Some(Verdict::Address));
+        assert_eq!(gate.taken(), (1, 1));
     }
 }

@@ -73,13 +73,12 @@ pub(super) async fn accept(
             incoming.remote_address().ip(),
             incoming.remote_address_validated(),
         );
-        let now = shared.now();
-        let verdict = shared.gate().judge(from, proven, now);
+        let entered = shared.gate().enter(from, proven, shared.now());
         let counters = &shared.counters;
-        match verdict {
-            Verdict::Accept => {
+        match entered {
+            Ok(pass) => {
                 let seat = Seat {
-                    pass: Some(shared.gate().enter(from, proven, now)),
+                    pass: Some(pass),
                     shared: Arc::clone(&shared),
                 };
                 number = number.saturating_add(1);
@@ -102,16 +101,16 @@ pub(super) async fn accept(
                 };
                 tokio::spawn(watch.instrument(span));
             }
-            Verdict::Retry => {
+            Err(Verdict::Retry) => {
                 note!(counters, retried, debug, { %from, }, "an address must be proven first");
                 // Cannot fail for one that is not proven.
                 let _ = incoming.retry();
             }
-            Verdict::Full => {
+            Err(Verdict::Full) => {
                 note!(counters, refused_full, debug, { %from, }, "no place is left");
                 incoming.refuse();
             }
-            Verdict::Address => {
+            Err(Verdict::Address) => {
                 note!(counters, refused_address, debug, { %from, }, "an address has enough connections");
                 incoming.refuse();
             }
