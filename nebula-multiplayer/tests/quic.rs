@@ -185,12 +185,8 @@ fn clients_come_back_to_a_server_that_was_restarted() {
         net, mut server, ..
     } = host;
     QuicServer::shutdown(net, &mut server, "maintenance");
-    while !guest.is_down() {
-        guest.step();
-        std::thread::sleep(Duration::from_millis(5));
-    }
     assert_eq!(
-        guest.error(),
+        lost(&mut guest),
         "the server closed the link: maintenance (code 32)"
     );
     let LinkState::Down(error) = guest.link.state() else {
@@ -210,6 +206,45 @@ fn clients_come_back_to_a_server_that_was_restarted() {
         guests[0].healths() == [8, 100]
     });
     assert_eq!(host.last_connected(1), Some(false));
+}
+
+/// Steps a client without its server until its link is down; returns why.
+fn lost(guest: &mut Guest) -> String {
+    while !guest.is_down() {
+        guest.step();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    guest.error()
+}
+
+#[test]
+fn clients_of_a_server_that_is_dropped_are_told() {
+    let mut options = Options::default();
+    options.transport.per_address = 100;
+    let mut host = Host::with(options, OpenLogin);
+    let runtime = one_thread();
+    // So many that a server which does not wait gets no word out to the last of them.
+    let mut guests: Vec<_> = (1..=100)
+        .map(|who| {
+            let settings = settings(&host, OpenLogin::account(who));
+            Guest::over(QuicClient::connect_on(runtime.handle(), &protocol(), &settings).unwrap())
+        })
+        .collect();
+    join(&mut host, &mut guests.iter_mut().collect::<Vec<_>>());
+    drop(host);
+    // Otherwise they would wait for twelve seconds, and then know of a silence only.
+    for mut guest in guests {
+        assert_eq!(
+            lost(&mut guest),
+            "the server closed the link: the server ends (code 32)"
+        );
+    }
+}
+
+/// A runtime for clients to share.
+fn one_thread() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all().build().unwrap()
 }
 
 /// Steps a client until its link is down; returns why.
@@ -396,11 +431,7 @@ fn a_wish_to_move_moves_the_player_and_is_echoed() {
 #[test]
 fn clients_share_a_runtime_and_come_back_with_other_credentials() {
     let mut host = Host::new();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = one_thread();
     let first = settings(&host, OpenLogin::account(1));
     let link = QuicClient::connect_on(runtime.handle(), &protocol(), &first).unwrap();
     let mut guest = Guest::over(link);

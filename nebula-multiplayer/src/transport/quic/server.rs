@@ -59,7 +59,9 @@ pub enum ServeError {
 /// The sockets of a server, on threads of their own.
 ///
 /// Call [`pump`](Self::pump) before a tick and [`flush`](Self::flush) after it; neither ever waits
-/// for the network. [`run`](super::run) does it for you. Dropping it ends all connections.
+/// for the network. [`run`](super::run) does it for you. Dropping it ends all connections, as
+/// [`shutdown`](Self::shutdown) does, with the same wait and a reason of ours; on a runtime of somebody
+/// else it waits for nothing, and that runtime says it.
 #[derive(Debug)]
 pub struct QuicServer {
     shared: Arc<Shared>,
@@ -299,9 +301,14 @@ impl QuicServer {
         for client in core::mem::take(&mut self.links).into_keys() {
             server.disconnect(client, self.now);
         }
-        let wait = millis(self.shared.limits.close_ms);
-        if let Some(threads) = &self.threads {
-            threads.wait_idle(&self.endpoint, wait);
+        self.wait_and_stop();
+    }
+
+    /// Waits until the last words are out, and stops our threads. A runtime that ends drops its tasks,
+    /// and with them what they have not sent.
+    fn wait_and_stop(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            threads.wait_idle(&self.endpoint, millis(self.shared.limits.close_ms));
         }
     }
 
@@ -360,5 +367,6 @@ impl Drop for QuicServer {
     fn drop(&mut self) {
         self.endpoint
             .close(VarInt::from_u32(close_code::SHUTDOWN), b"the server ends");
+        self.wait_and_stop();
     }
 }
