@@ -393,10 +393,34 @@ fn a_connect_token_says_who_a_client_is() {
         expires_ms: u64::try_from(now.unwrap().as_millis()).unwrap() + 25_000,
         servers: vec![public],
     };
-    let token = token.seal(&key, 3).unwrap();
-    let mut guest = Guest::shown(&host, token);
+    let [first, second] = [(); 2].map(|()| token.seal(&key, 3).unwrap());
+    let mut guest = Guest::shown(&host, first);
     join(&mut host, &mut [&mut guest]);
     assert_eq!(guest.client.id(), Some(ClientId::new(42)));
+
+    // It is good once, so whoever comes back needs another.
+    guest.link.change_network().unwrap();
+    guest.link.set_credentials(second);
+    guest.link.reconnect();
+    until(&mut host, &mut [&mut guest], "it is back", |host, _| {
+        host.last_connected(42) == Some(true)
+    });
+    guest.link.change_network().unwrap();
+    guest.link.reconnect();
+    until(
+        &mut host,
+        &mut [&mut guest],
+        "it is refused",
+        |_, guests| guests[0].is_down(),
+    );
+    let LinkState::Down(error) = guest.link.state() else {
+        panic!("it is down");
+    };
+    assert!(error.is_final());
+    assert_eq!(
+        error.to_string(),
+        "the server closed the link: login refused (code 34)"
+    );
 }
 
 #[test]

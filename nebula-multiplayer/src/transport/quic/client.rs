@@ -176,7 +176,9 @@ impl QuicClient {
         Ok(client)
     }
 
-    /// Begins again over a new link; an old one is let go.
+    /// Begins again over a new link; an old one is let go. It shows the same credentials again: a login
+    /// that takes each of them once, as [`TokenLogin`](crate::auth::TokenLogin) does, needs new ones
+    /// ([`set_credentials`](Self::set_credentials)) before.
     pub fn reconnect(&mut self) {
         if let State::Up(link) =
             core::mem::replace(&mut self.state, State::Down(LinkError::Refused))
@@ -473,6 +475,10 @@ fn may_try_again(code: u64) -> bool {
 
 impl LinkError {
     /// Returns whether trying again with the same settings is pointless.
+    ///
+    /// It knows nothing of the login: a connect token is good for one attempt that reached it, also if
+    /// the link failed later, for a reason that passes. Set a new one
+    /// ([`QuicClient::set_credentials`]) before each attempt.
     ///
     /// ```
     /// use nebula_multiplayer::transport::quic::{LinkError, close_code};

@@ -127,7 +127,8 @@ pub struct QuicClientSettings {
     pub name: String,
     /// How to know that it is the right one.
     pub trust: Trust,
-    /// What its login asks for: a connect token, say. At most 1,024 bytes.
+    /// What its login asks for: a connect token, say, which is good for one attempt. At most 1,024
+    /// bytes.
     pub credentials: Vec<u8>,
     /// Every cap of the transport.
     pub limits: TransportLimits,
