@@ -1,4 +1,4 @@
-//! Counters of the transport: every limit that was hit.
+//! Counters of the transport: what its limits kept out, dropped and ended.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,9 @@ use crate::limits::LogCap;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What the transport counted since its start. Each limit that is hit has a field.
+        /// What the transport counted since its start: whom it did not let in, what it dropped, and
+        /// which connections it ended. Limits that make a peer or the game wait, and those inside of
+        /// quinn, have no field.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
         #[non_exhaustive]
         pub struct TransportStats {
@@ -45,15 +47,18 @@ macro_rules! counters {
 counters! {
     /// Connections that finished their login.
     accepted,
-    /// First packets refused because the server was full.
+    /// Newcomers refused because the server was full: at their first packet for want of a
+    /// [connection](crate::limits::TransportLimits::connections), and after their login for want of a
+    /// [session](crate::limits::Limits::clients).
     refused_full,
-    /// First packets refused because of their address: too many, or too fast.
+    /// Newcomers refused because of their address: too many, or too fast. At their first packet, or
+    /// once the handshake has proven it.
     refused_address,
     /// First packets whose sender had to prove its address.
     retried,
     /// Handshakes that failed: TLS, another protocol, or the peer went away.
     failed_handshakes,
-    /// Handshakes that took too long.
+    /// Handshakes that took too long, the login and the wait for the game's next tick included.
     slow_handshakes,
     /// Logins that said no.
     refused_logins,
