@@ -210,6 +210,9 @@ impl Client {
     }
 
     /// Takes one step: ends a connection that ran out of time, and applies what arrived to `world`.
+    ///
+    /// Without a `bevy_app` around the world, call [`World::clear_trackers`] at the end of a frame:
+    /// `bevy_ecs` keeps a note of every entity that was despawned until then.
     pub fn tick(&mut self, world: &mut World, now: Duration) {
         self.advance(now);
         self.end_if_overdue();

@@ -231,6 +231,11 @@ impl TestNet {
     pub fn send(&mut self, seen: &mut dyn FnMut(Sent<'_>)) {
         self.server_sends(seen);
         self.clients_step(seen);
+        // As an app does at the end of a frame.
+        self.world.clear_trackers();
+        for client in &mut self.clients {
+            client.world.clear_trackers();
+        }
     }
 
     fn server_sends(&mut self, seen: &mut dyn FnMut(Sent<'_>)) {

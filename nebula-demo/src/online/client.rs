@@ -74,6 +74,7 @@ pub(super) fn run(
         let now = link.now();
         link.pump(&mut client, now);
         client.tick(&mut view.world, now);
+        view.world.clear_trackers();
         let wanted = stage.asked();
         // A full queue is tried again with the next frame.
         if wanted != walk && client.is_connected() && client.send(&wanted).is_ok() {

@@ -16,6 +16,10 @@ impl Server {
     /// must be told. What follows from it is sent by [`transmit`](Self::transmit).
     ///
     /// The same calls give the same bytes. Cost follows what changed, with a little per client.
+    ///
+    /// Without a `bevy_app` around the world, call [`World::clear_trackers`] at the end of a tick
+    /// ([`quic::run`](crate::transport::quic) does): `bevy_ecs` keeps a note of every entity that was
+    /// despawned until then.
     pub fn tick(&mut self, world: &mut World, now: Duration) {
         self.advance(now);
         self.tick = self.tick.next();

@@ -180,7 +180,10 @@ impl Host {
         self.mover.run(server, world, now, |_, _| speed);
         server.tick(world, now);
         self.net.flush(server);
-        pump + rest.elapsed()
+        let cpu = pump + rest.elapsed();
+        // As `quic::run` does at the end of a tick.
+        self.world.clear_trackers();
+        cpu
     }
 
     /// The game's own part of a tick.

@@ -218,6 +218,7 @@ impl Guest {
         let now = self.link.now();
         self.link.pump(&mut self.client, now);
         self.client.tick(&mut self.mirror, now);
+        self.mirror.clear_trackers();
         if let Some(own) = self.client.own_entity() {
             self.joined = true;
             if !frozen && let Some(&at) = self.mirror.get::<WorldPosition>(own) {

@@ -169,6 +169,8 @@ pub fn run(
         });
         server.tick(&mut world, now);
         net.flush(&mut server);
+        // As an app does at the end of a frame: bevy_ecs would remember every removal for good.
+        world.clear_trackers();
         drop(entered);
         report.ticks = report.ticks.saturating_add(1);
         report.longest = report.longest.max(start.elapsed());
