@@ -13,15 +13,17 @@
 mod apply;
 mod fragment;
 mod interpolation;
+mod leave;
 mod seen;
 mod stage;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 
 use crate::Tick;
+use crate::replication::record::MAX_SLOTS;
 use crate::replication::{DespawnReason, Kinds, Records};
 use crate::wire::DecodeError;
 pub use interpolation::InterpolationBuffer;
@@ -60,21 +62,35 @@ pub enum MirrorEvent {
 }
 
 /// What a mirror may use.
+///
+/// By default any honest server is within it: a server names 65,536 slots at most, those on their way
+/// out included. So a hostile one can make a client hold `bytes`, and for each slot 3 KiB and
+/// 100 bytes for each kind of component, besides what the game's own world takes.
+///
+/// ```
+/// use nebula_multiplayer::mirror::MirrorLimits;
+///
+/// assert_eq!(MirrorLimits::default().entities, 65_536);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorLimits {
     /// Bytes of encoded components, for all entities together; a server that exceeds it is dropped.
     pub bytes: usize,
-    /// Entities; a server that exceeds it is dropped.
+    /// Entities, those still on their way in or out included; a server that exceeds it is dropped.
     pub entities: usize,
     /// Entities that left and are remembered, in case they return.
     pub kept: usize,
 }
 
+/// Slots that a server may name.
+const SLOTS: usize = 1 << 16;
+const _: () = assert!(MAX_SLOTS == 1 << 16, "the two agree");
+
 impl Default for MirrorLimits {
     fn default() -> Self {
         Self {
             bytes: 32 << 20,
-            entities: 16_384,
+            entities: SLOTS,
             kept: 1_024,
         }
     }
@@ -91,10 +107,13 @@ pub(crate) struct Mirror {
     staged: BTreeSet<u32>,
     /// Entities to despawn.
     departed: Vec<(Entity, DespawnReason)>,
-    /// Slots of phase `Kept`, oldest first, with the tick of their leave.
+    /// Slots whose state is remembered, oldest first, with the tick of their leave, and some that
+    /// returned.
     kept: VecDeque<(u32, Tick)>,
-    /// Slots that must be sent in full.
-    needs_full: BTreeSet<u32>,
+    /// How many are remembered.
+    remembered: usize,
+    /// Slots that must be sent in full, with the newest tick that showed it.
+    needs_full: BTreeMap<u32, Tick>,
     own: Option<u32>,
     own_tick: Option<Tick>,
     /// The own entity that was last announced.
@@ -115,7 +134,8 @@ impl Mirror {
             staged: BTreeSet::new(),
             departed: Vec::new(),
             kept: VecDeque::new(),
-            needs_full: BTreeSet::new(),
+            remembered: 0,
+            needs_full: BTreeMap::new(),
             own: None,
             own_tick: None,
             announced: None,
@@ -169,7 +189,7 @@ impl Mirror {
     /// Returns slots whose full state is needed, because the server builds on state that is not here;
     /// ask until they are gone from here.
     pub(crate) fn needs_full(&self) -> impl Iterator<Item = u32> + '_ {
-        self.needs_full.iter().copied()
+        self.needs_full.keys().copied()
     }
 
     /// Returns the entity of a slot, once it was applied.

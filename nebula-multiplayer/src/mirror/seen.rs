@@ -63,6 +63,8 @@ pub(super) struct Seen {
     pub(super) generation: u8,
     /// The first packet of this appearance, or the leave.
     pub(super) since: Tick,
+    /// Of what is kept: its leave. That may be said again later.
+    pub(super) left: Tick,
     pub(super) entity: Option<Entity>,
     pub(super) has: u64,
     pub(super) has_tick: Tick,
@@ -92,6 +94,7 @@ impl Seen {
             hollow: false,
             generation,
             since: tick,
+            left: tick,
             entity: None,
             has: 0,
             has_tick: tick,

@@ -7,7 +7,7 @@ use super::seen::{Phase, Seen, Value};
 use crate::Tick;
 use crate::replication::position::{self, Cell};
 use crate::replication::record::bits;
-use crate::replication::{DespawnReason, MAX_REFERENCES, Record, viewhash};
+use crate::replication::{MAX_REFERENCES, Record, viewhash};
 use crate::wire::{DecodeError, Reader};
 
 /// A component that was checked.
@@ -133,7 +133,7 @@ impl Mirror {
         let kinds = self.kinds.len();
         let Some(seen) = self.seen_mut(slot) else {
             if kept {
-                self.needs_full.insert(slot);
+                self.lack(slot, tick);
                 return Ok(false);
             }
             self.begin(slot, Seen::new(kinds, generation, tick))?;
@@ -150,23 +150,26 @@ impl Mirror {
             return Ok(false);
         }
         if kept && seen.hollow {
-            self.needs_full.insert(slot);
+            self.lack(slot, tick);
             return Ok(false);
         }
+        let returns = seen.phase == Phase::Kept;
+        self.check_alive(usize::from(returns))?;
+        let Some(seen) = self.seen_mut(slot) else {
+            return Ok(false);
+        };
+        let remembered = returns && !seen.hollow;
         let uncounted = viewhash::slot(slot, seen.counted, |kind| version(seen, kind));
         seen.counted = 0;
         seen.generation = generation;
         seen.since = tick;
         if kept {
-            let returns = seen.phase == Phase::Kept;
             if returns {
                 seen.phase = Phase::Pending;
                 seen.past.clear();
-                self.alive = self.alive.saturating_add(1);
                 self.revive(slot)?;
             }
         } else {
-            let alive = seen.phase != Phase::Kept;
             let bytes = seen.bytes();
             let mut fresh = Seen::new(kinds, generation, tick);
             // Only after its leave arrived can a slot be another's: the entity stays if it is here.
@@ -175,28 +178,33 @@ impl Mirror {
             *seen = fresh;
             self.bytes = self.bytes.saturating_sub(bytes);
             self.staged.remove(&slot);
-            if !alive {
-                self.alive = self.alive.saturating_add(1);
-            }
         }
+        self.remembered = self.remembered.saturating_sub(usize::from(remembered));
+        self.alive = self.alive.saturating_add(usize::from(returns));
         self.hash ^= uncounted;
         Ok(true)
     }
 
-    fn begin(&mut self, slot: u32, seen: Seen) -> Result<(), DecodeError> {
+    pub(super) fn begin(&mut self, slot: u32, seen: Seen) -> Result<(), DecodeError> {
         let place = usize::try_from(slot).unwrap_or(usize::MAX);
-        let most = self.limits.entities;
-        // Those that left have slots too.
-        if self.alive >= most || place >= most.saturating_mul(2) {
-            return Err(too_much("the list of entities", most));
-        }
+        let alive = usize::from(seen.phase != Phase::Kept);
+        self.check_alive(alive)?;
+        // No record names a slot from `MAX_SLOTS` on, so this list is bounded.
         if place >= self.slots.len() {
             self.slots.resize_with(place.saturating_add(1), || None);
         }
         if let Some(entry) = self.slots.get_mut(place) {
-            let alive = usize::from(seen.phase != Phase::Kept);
             *entry = Some(Box::new(seen));
             self.alive = self.alive.saturating_add(alive);
+        }
+        Ok(())
+    }
+
+    /// Refuses `more` entities if there would be too many.
+    fn check_alive(&self, more: usize) -> Result<(), DecodeError> {
+        let most = self.limits.entities;
+        if more > 0 && self.alive.saturating_add(more) > most {
+            return Err(too_much("the list of entities", most));
         }
         Ok(())
     }
@@ -468,99 +476,14 @@ impl Mirror {
             }
             None if seen.position_tick.is_some_and(|t| t.is_newer_than(tick)) => {}
             None => {
-                self.needs_full.insert(slot);
-            }
-        }
-        Ok(())
-    }
-
-    fn leave(&mut self, tick: Tick, slot: u32, reason: DespawnReason) -> Result<(), DecodeError> {
-        let Some(seen) = self.seen_mut(slot) else {
-            // It left before any part of it came: parts that were overtaken must not bring it back.
-            return self.begin(slot, Seen::hollow(tick));
-        };
-        if seen.since.is_newer_than(tick) {
-            return Ok(());
-        }
-        if seen.phase == Phase::Kept {
-            seen.since = tick;
-            return Ok(());
-        }
-        let uncounted = viewhash::slot(slot, seen.counted, |kind| version(seen, kind));
-        let complete = seen.phase == Phase::Live;
-        seen.counted = 0;
-        seen.phase = Phase::Kept;
-        seen.since = tick;
-        let parts = seen.assemblies.iter().map(|part| part.bytes.len());
-        let parts = parts.fold(0, usize::saturating_add);
-        seen.assemblies.clear();
-        seen.past.clear();
-        let entity = seen.entity.take();
-        self.bytes = self.bytes.saturating_sub(parts);
-        self.hash ^= uncounted;
-        self.alive = self.alive.saturating_sub(1);
-        self.needs_full.remove(&slot);
-        self.staged.remove(&slot);
-        if let Some(entity) = entity {
-            self.departed.push((entity, reason));
-        }
-        self.kept.push_back((slot, tick));
-        if reason == DespawnReason::Destroyed || !complete {
-            self.hollow(slot);
-        }
-        while self.kept.len() > self.limits.kept {
-            if let Some((slot, tick)) = self.kept.pop_front() {
-                self.drop_kept(slot, tick);
-            }
-        }
-        Ok(())
-    }
-
-    /// Forgets the state of a slot that left for good, but not when it left: a late packet must not
-    /// bring it back.
-    fn hollow(&mut self, slot: u32) {
-        let Some(seen) = self.seen_mut(slot) else {
-            return;
-        };
-        let bytes = seen.bytes();
-        *seen = Seen::hollow(seen.since);
-        self.bytes = self.bytes.saturating_sub(bytes);
-    }
-
-    /// Forgets a slot that left at `tick`, unless it is in use again.
-    fn drop_kept(&mut self, slot: u32, tick: Tick) {
-        if self
-            .seen(slot)
-            .is_some_and(|seen| seen.phase == Phase::Kept && seen.since == tick)
-        {
-            self.hollow(slot);
-        }
-    }
-
-    fn reset(&mut self, before: Tick) -> Result<(), DecodeError> {
-        self.needs_full.clear();
-        let slots = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-        for slot in 0..slots {
-            let Some(seen) = self.seen(slot) else {
-                continue;
-            };
-            if !before.is_newer_than(seen.since) {
-                continue;
-            }
-            if seen.phase == Phase::Kept {
-                self.hollow(slot);
-            } else {
-                // As if it had left just before.
-                let tick = Tick::new(before.get().wrapping_sub(1));
-                self.leave(tick, slot, DespawnReason::Left)?;
-                self.hollow(slot);
+                self.lack(slot, tick);
             }
         }
         Ok(())
     }
 }
 
-fn version(seen: &Seen, kind: usize) -> Tick {
+pub(super) fn version(seen: &Seen, kind: usize) -> Tick {
     seen.versions.get(kind).copied().unwrap_or_default()
 }
 

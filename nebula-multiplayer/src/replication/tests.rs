@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod budget;
+mod kept;
 mod slots;
 mod world;
 

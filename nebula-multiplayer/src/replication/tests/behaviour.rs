@@ -12,11 +12,11 @@ use crate::replication::{DespawnReason, NetRef, Replicate, ReplicationSettings};
 
 const FAR: WorldPosition = WorldPosition::new(i128::MIN + 70_000, -1, i128::MAX - 70_000);
 
-fn near(by: i128) -> WorldPosition {
+pub(super) fn near(by: i128) -> WorldPosition {
     WorldPosition::new(FAR.x + by, FAR.y - by, FAR.z)
 }
 
-fn one() -> Harness {
+pub(super) fn one() -> Harness {
     let mut harness = Harness::new(1, 1);
     harness.look(0, FAR, 5_000);
     harness
