@@ -199,6 +199,7 @@ impl Viewer {
     fn leave_acked(&mut self, slot: u32, reason: DespawnReason, tick: Tick, news: &mut News) {
         let grace = self.settings.grace_ticks;
         let keeps = grace > 0 && self.settings.kept_max > 0;
+        self.leaving -= 1;
         let state = self.slot(slot);
         state.notice = false;
         if reason == DespawnReason::Destroyed || !keeps || !state.complete {

@@ -1,11 +1,16 @@
 //! The governor: who of those that wait may begin to appear.
 
 use super::ids::table_index;
-use super::record::bits;
+use super::record::{MAX_SLOTS, bits};
 use super::registry::Kind;
 use super::store::Shared;
 use super::viewer::{Phase, Progress, Viewer};
 use crate::{NetworkId, Tick};
+
+/// Nobody new appears while more leaves than these wait to be acknowledged: of a client that gets
+/// everything and never says so, no more slots are kept. It is twice what a view holds unless
+/// told otherwise; whoever leaves a larger one waits a round trip for the next.
+pub(super) const MAX_LEAVING: usize = MAX_SLOTS as usize / 8;
 
 /// Slots with what they are ordered by: the distance, then the id.
 pub(super) type Nearest = Vec<(u128, NetworkId, u32)>;
@@ -33,6 +38,9 @@ impl Viewer {
             state.listed = state.phase == Phase::Waiting;
             state.listed
         });
+        if self.leaving > MAX_LEAVING {
+            return;
+        }
         let unsent = self.dirty.iter().filter(|slot| {
             let state = &slots[table_index(*slot)];
             state.phase == Phase::Spawning && state.notice_progress.sent == 0

@@ -11,6 +11,7 @@ use nebula_math::WorldPosition;
 use serde::{Deserialize, Serialize};
 
 use super::replicator::Replicator;
+use super::viewer::{Phase, Slot};
 use super::{Kind, Kinds, NetRef, NetworkIds, References, Replicate, ReplicationSettings};
 use crate::interest::{Area, ClientFacts, Facts, Interest, OwnedBy};
 use crate::mirror::{Mirror, MirrorEvent, MirrorLimits};
@@ -317,6 +318,9 @@ impl Harness {
     pub(super) fn check_equal(&mut self) {
         for viewing in &mut self.clients {
             let members = self.interest.view(viewing.id).unwrap().members().to_vec();
+            let viewer = self.replicator.viewer(viewing.id).unwrap();
+            let leaves = |slot: &&Slot| matches!(slot.phase, Phase::Leaving(_));
+            assert_eq!(viewer.leaving, viewer.slots.iter().filter(leaves).count());
             let ids = self.world.resource::<NetworkIds>();
             let slot = |id| self.replicator.slot_of(viewing.id, id);
             let mirrored = |entity: Entity| {

@@ -198,6 +198,8 @@ pub(crate) struct Viewer {
     pub(crate) dirty: Dirty,
     /// Slots in phase `Waiting`, and perhaps some that are no more, each once.
     pub(super) waiting: Vec<u32>,
+    /// How many slots are in phase `Leaving`.
+    pub(super) leaving: usize,
     /// Slots in phase `Dormant`, with life and end, oldest first.
     pub(super) dormant: VecDeque<(u32, u32, Tick)>,
     pub(crate) flights: VecDeque<Flight>,
@@ -231,6 +233,7 @@ impl Viewer {
             by_id: BTreeMap::new(),
             dirty: Dirty::default(),
             waiting: Vec::new(),
+            leaving: 0,
             dormant: VecDeque::new(),
             flights: VecDeque::new(),
             spare: Vec::new(),
@@ -291,6 +294,7 @@ impl Viewer {
             if state.is_shown() {
                 return None;
             }
+            let leaves = matches!(state.phase, Phase::Leaving(_));
             if state.complete {
                 state.kept = true;
                 // The client dropped what it had of unfinished ones.
@@ -305,6 +309,7 @@ impl Viewer {
             state.dirty = 0;
             self.dirty.clear(slot);
             self.wait(slot);
+            self.leaving -= usize::from(leaves);
             self.shown += 1;
             return Some((slot, false));
         }
@@ -356,6 +361,7 @@ impl Viewer {
             return Some(slot);
         }
         self.slot(slot).phase = Phase::Leaving(reason);
+        self.leaving += 1;
         self.mark_notice(slot, tick);
         None
     }

@@ -4,6 +4,7 @@ use bevy_ecs::prelude::*;
 use nebula_math::WorldPosition;
 
 use super::{Aims, Harness};
+use crate::replication::admit::MAX_LEAVING;
 use crate::replication::viewer::Viewer;
 use crate::replication::{NetRef, Replicate, ReplicationSettings};
 
@@ -23,6 +24,18 @@ fn spawning(spawns_per_tick: usize) -> Harness {
     harness
 }
 
+/// Has so many come each tick, and go in the next.
+fn churn(h: &mut Harness, ticks: usize, count: i128) {
+    let mut last = Vec::new();
+    for _ in 0..ticks {
+        for gone in last.drain(..) {
+            h.world.despawn(gone);
+        }
+        last.extend((0..count).map(|by| h.spawn_at(near(by))));
+        h.step();
+    }
+}
+
 fn viewer(h: &Harness) -> &Viewer {
     h.replicator.viewer(h.clients[0].id).expect("a client")
 }
@@ -34,14 +47,7 @@ fn a_client_that_gets_nothing_takes_no_slots_for_who_came_and_went() {
         h.spawn_at(near(9));
         h.steps(4);
         h.net.packets = 0;
-        let mut last = Vec::new();
-        for _ in 0..600 {
-            for gone in last.drain(..) {
-                h.world.despawn(gone);
-            }
-            last.extend((0..60).map(|by| h.spawn_at(near(by))));
-            h.step();
-        }
+        churn(&mut h, 600, 60);
         let viewer = viewer(&h);
         assert!(viewer.slots.len() <= 1_024, "{}", viewer.slots.len());
         assert!(viewer.waiting.len() <= 60, "{}", viewer.waiting.len());
@@ -66,6 +72,19 @@ fn who_was_sent_keeps_its_slot_until_the_leave_arrived() {
     h.steps(9);
     assert_eq!(viewer(&h).by_id.len(), 0);
     assert_eq!(h.replicator.stored(), 0);
+}
+
+#[test]
+fn a_client_that_acknowledges_nothing_takes_no_more_than_so_many_slots() {
+    let mut h = spawning(1_500);
+    h.net.loss_percent = 100;
+    churn(&mut h, 20, 1_500);
+    let viewer = viewer(&h);
+    assert!(viewer.leaving > MAX_LEAVING, "{}", viewer.leaving);
+    let most = MAX_LEAVING + 2 * 1_500;
+    assert!(viewer.slots.len() <= most, "{}", viewer.slots.len());
+    h.settle();
+    h.check_equal();
 }
 
 #[test]
