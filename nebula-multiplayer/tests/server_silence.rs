@@ -6,7 +6,9 @@ use core::time::Duration;
 
 use bevy_ecs::entity::Entity;
 use common::{Health, MAX, Pair};
+use nebula_math::WorldPosition;
 use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::server::ConnectError;
 use nebula_multiplayer::{ClientId, Disconnect, Identity, ServerEvent};
 
@@ -127,6 +129,26 @@ fn a_silent_client_that_does_not_come_back_is_gone_in_the_end() {
         reason: Disconnect::Expired,
     };
     assert_eq!(pair.server.events().last(), Some(expired));
+}
+
+/// State arrives, and the link is cut before the server can know: it gives the packet up.
+#[test]
+fn a_client_that_has_more_than_it_could_say_may_come_back() {
+    let (mut pair, player) = playing(Limits::default());
+    let at = WorldPosition::new(-5, 0, i128::MAX);
+    pair.world.spawn((Replicate, at, Health(3)));
+    pair.step_with(|_| true, |_| false);
+    silence(&mut pair, Duration::from_secs(10));
+    assert_cut(&mut pair, Disconnect::Idle);
+    assert_told_once(&mut pair);
+    pair.world.get_mut::<Health>(player).unwrap().0 = 50;
+    assert_comes_back(&mut pair, player);
+    pair.steps(10);
+    let mut rows = pair.mirror.query::<&Health>();
+    let mut seen: Vec<_> = rows.iter(&pair.mirror).map(|health| health.0).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [3, 50]);
+    assert_eq!(pair.server.totals().resyncs, 1, "all of it came anew");
 }
 
 /// One without an account has nothing to come back to.

@@ -92,7 +92,8 @@ impl Server {
         }
     }
 
-    /// Continues a client's session if its ticket is good and it holds what we think it holds.
+    /// Continues a client's session if its ticket is good. If it does not hold what we think it holds,
+    /// everything is sent anew.
     fn resume(&mut self, client: ClientId, resume: &Resume) -> bool {
         let Some(peer) = self
             .clients
@@ -109,6 +110,14 @@ impl Server {
         self.outcome.clear();
         peer.session.resume(resume, self.now, &mut self.outcome);
         Self::settle(&mut self.replicator, client, &self.outcome);
-        self.replicator.view_hash(client) == resume.view_hash
+        if self.replicator.view_hash(client) != resume.view_hash {
+            // What arrived right before the link was cut was given up since: the client holds more than
+            // it could say. Its session is good, its view is sent anew.
+            peer.resynced = Some(self.now);
+            peer.differences = 0;
+            bump(&mut peer.stats.resyncs);
+            self.replicator.reset_client(client);
+        }
+        true
     }
 }
