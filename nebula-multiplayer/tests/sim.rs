@@ -8,7 +8,7 @@
 mod oracle;
 mod seeds;
 
-use oracle::run::{Report, run};
+use oracle::run::{Report, run, run_usual};
 use seeds::{Plan, line_faults};
 
 #[test]
@@ -68,8 +68,11 @@ fn seeds_that_failed_once_pass() {
     for seed in [
         505, 803, 1_021, 1_203, 1_432, 1_883, 2_314, 3_237, 4_189, 4_733, 5_381, 9_541,
     ] {
-        if let Err(error) = run(seed, false) {
-            panic!("{error}");
+        // They failed with the usual settings.
+        for result in [run_usual(seed), run(seed, false)] {
+            if let Err(error) = result {
+                panic!("{error}");
+            }
         }
     }
 }

@@ -12,6 +12,9 @@ const DELAY: u64 = 12;
 /// Ticks in which everything arrives when the budget is plenty: one second.
 const PLENTY: u64 = 20;
 
+/// Ticks between two questions of a client for the same entity that the server answers.
+const ASKING: u64 = 20;
+
 impl Simulation {
     /// Notes who is out of the views as they are in the middle of a tick.
     pub(super) fn note_exits(&mut self) {
@@ -86,8 +89,9 @@ impl Simulation {
     /// replication states for all that a client could be due.
     fn bound(&self) -> u64 {
         let limits = &self.net.server.settings().limits;
+        let extra = self.governed() + self.asking();
         if limits.bytes_out_per_second > 100_000 && limits.burst_bytes > 30_000 {
-            return DELAY + PLENTY;
+            return DELAY + PLENTY + extra;
         }
         let size = |state: &State| {
             let hold = state.hold.as_ref().map_or(0, Vec::len);
@@ -97,6 +101,25 @@ impl Simulation {
         let pending: u64 = self.truth.values().map(size).sum();
         // Half of the budget at most goes into overhead and messages.
         let per_tick = u64::from(limits.bytes_out_per_second.min(20 * limits.burst_bytes)) / 20 / 2;
-        DELAY + 2 + 10 * pending / per_tick
+        DELAY + 2 + 10 * pending / per_tick + extra
+    }
+
+    /// Returns how many ticks the governor takes to let all entities appear, twice over: some return
+    /// meanwhile, and the nearest go first.
+    fn governed(&self) -> u64 {
+        let most = self.net.server.settings().replication.spawns_per_tick;
+        2 * (self.truth.len() / most) as u64
+    }
+
+    /// Returns how many ticks an entity takes more of which the server thinks in vain that the client
+    /// remembers it.
+    fn asking(&self) -> u64 {
+        let settings = self.net.server.settings().replication;
+        let remembers = self.net.client_settings.mirror.kept >= settings.kept_max;
+        if remembers || settings.grace_ticks == 0 {
+            0
+        } else {
+            DELAY + ASKING
+        }
     }
 }

@@ -7,6 +7,8 @@ use bevy_ecs::entity::Entity;
 use nebula_multiplayer::ClientId;
 use nebula_multiplayer::interest::{Facts, InterestArea, InterestConfig, Relevance, Rule};
 use nebula_multiplayer::limits::Limits;
+use nebula_multiplayer::mirror::MirrorLimits;
+use nebula_multiplayer::replication::ReplicationSettings;
 use nebula_multiplayer::server::{Disconnect, ServerEvent, ServerSettings};
 use nebula_multiplayer::testing::{Sent, TestNet};
 use nebula_multiplayer::transport::Lane;
@@ -45,6 +47,9 @@ pub(crate) struct Report {
 /// For how many ticks in a row everything must be well: five seconds, in which view hashes that differ
 /// would have everything sent anew.
 const QUIET: u32 = 100;
+
+/// How many entities that left a side remembers.
+const KEPT: [usize; 3] = [0, 3, 1_024];
 
 /// One client as the simulation follows it.
 #[derive(Debug)]
@@ -89,6 +94,15 @@ pub(crate) struct Simulation {
 pub(crate) fn run(seed: u64, sabotage: bool) -> Result<Report, String> {
     let mut simulation = Simulation::new(seed);
     simulation.sabotage = sabotage;
+    finish(simulation, seed)
+}
+
+/// Runs one seed with the usual settings of replication.
+pub(crate) fn run_usual(seed: u64) -> Result<Report, String> {
+    finish(Simulation::usual(seed), seed)
+}
+
+fn finish(mut simulation: Simulation, seed: u64) -> Result<Report, String> {
     let rounds = 1 + simulation.random.below(2);
     let result = (0..rounds).try_for_each(|_| simulation.round());
     result.map_err(|error| {
@@ -101,7 +115,7 @@ pub(crate) fn run(seed: u64, sabotage: bool) -> Result<Report, String> {
 }
 
 impl Simulation {
-    fn with_clients(seed: u64, clients: u64, small: bool) -> Self {
+    fn with_clients(seed: u64, clients: u64, small: bool, usual: bool) -> Self {
         let mut random = Random::new(seed);
         let mut scenario = Scenario::new(random.word());
         let mut settings = settings(&mut random, &scenario);
@@ -117,8 +131,13 @@ impl Simulation {
             limits.resume_window = Duration::from_millis(1_500);
         }
         let limits = settings.limits.clone();
+        let mut kept = MirrorLimits::default().kept;
+        if !usual {
+            (settings.replication, kept) = replication(seed);
+        }
         let mut net = TestNet::new(&world::protocol(), settings, random.word());
         net.client_settings.limits = limits;
+        net.client_settings.mirror.kept = kept;
         scenario.populate(&mut net.world);
         let sealed = random.chance(7_500);
         let mut simulation = Self {
@@ -144,14 +163,17 @@ impl Simulation {
 
     /// Returns a simulation of one client and few entities, quick to run.
     pub(crate) fn small(seed: u64) -> Self {
-        let mut simulation = Self::with_clients(seed, 1, true);
+        let mut simulation = Self::with_clients(seed, 1, true, false);
         simulation.quiet = 3;
         simulation
     }
 
     pub(crate) fn new(seed: u64) -> Self {
-        let clients = 1 + Random::new(!seed).below(4);
-        Self::with_clients(seed, clients, false)
+        Self::with_clients(seed, clients(seed), false, false)
+    }
+
+    fn usual(seed: u64) -> Self {
+        Self::with_clients(seed, clients(seed), false, true)
     }
 
     pub(crate) fn join(&mut self) {
@@ -421,6 +443,23 @@ pub(crate) fn settings(random: &mut Random, scenario: &Scenario) -> ServerSettin
         },
         ..ServerSettings::default()
     }
+}
+
+fn clients(seed: u64) -> u64 {
+    1 + Random::new(!seed).below(4)
+}
+
+/// Returns how replication differs, and how many entities that left a client remembers: so that they
+/// wait for their turn, are forgotten, and are asked for. Everything else goes by the seed as it would.
+fn replication(seed: u64) -> (ReplicationSettings, usize) {
+    let mut random = Random::new(seed.rotate_left(32));
+    let settings = ReplicationSettings {
+        spawns_per_tick: [2, 256][random.index(2)],
+        grace_ticks: [0, 5, 200][random.index(3)],
+        kept_max: KEPT[random.index(KEPT.len())],
+    };
+    // On purpose not what the server counts on.
+    (settings, KEPT[random.index(KEPT.len())])
 }
 
 fn note(report: &mut Report, sent: &Sent<'_>) {
