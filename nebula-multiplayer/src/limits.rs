@@ -86,7 +86,8 @@ pub struct Limits {
     /// Bytes of ordered messages to one peer that it has not confirmed yet.
     pub stream_queue_bytes: usize,
     /// Received messages that wait to be taken, per client. What comes while there are so many is
-    /// dropped and counted.
+    /// dropped and counted. On a client it counts latest-wins messages alone; for the others see
+    /// [`ClientSettings::inbox_bytes`](crate::ClientSettings::inbox_bytes).
     pub inbox_messages: usize,
     /// Packets remembered until they are acknowledged or given up.
     pub history_packets: usize,

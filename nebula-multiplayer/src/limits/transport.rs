@@ -34,13 +34,15 @@ pub struct TransportLimits {
     /// shares an address; a botnet has many, and then the total counts.
     pub per_address: u32,
     /// New connections a second from one address: 4, and four times as many at once. Each costs a
-    /// signature, which is the dearest thing that a stranger can ask for.
+    /// signature, which is the dearest thing that a stranger can ask for. Handshakes from an address
+    /// that is not proven have as many, two at once; past that, it must be proven first.
     pub connects_per_second: u32,
     /// Addresses remembered for the two limits above: 65,536, some 5 MB. Where all places are
     /// taken, only addresses that are known get in.
     pub addresses: u32,
     /// Handshakes at once, in percent of `connections`, above which newcomers must first show that
-    /// their address is their own: 12. A forged address then costs a hash and no memory.
+    /// their address is their own: 12. A forged address then costs a hash and no memory. As many may
+    /// begin at once from addresses that are not proven, and a quarter of them a second.
     pub retry_percent: u32,
     /// From the first packet to a finished login: 5,000 ms. Two round trips on a bad link take two
     /// seconds; whoever sends a byte a second is gone after this.
