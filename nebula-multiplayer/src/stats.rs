@@ -86,7 +86,7 @@ impl KindBytes {
 }
 
 /// What a server counted since its start, for all its clients together and those that are gone. Each
-/// end of a session and each limit of one that was hit has a field.
+/// end of a session has a field, and so has what was ignored, dropped or put off because of a limit.
 ///
 /// ```
 /// use core::time::Duration;

@@ -359,6 +359,40 @@ fn hostile_23_an_address_that_changes_with_every_packet() {
 }
 
 #[test]
+fn hostile_19_connections_that_say_nothing() {
+    let mut options = quick();
+    options.transport.per_address = 8;
+    let mut host = Host::with(options, OpenLogin);
+    let mut witness = Witness::new(&mut host);
+    let raw = Raw::new(&host);
+    let mut open = Vec::new();
+    let mut refused = 0;
+    for _ in 0..30 {
+        match raw.connect() {
+            Ok(connection) => open.push(connection),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        host.net.connections().0 <= 1 + 8,
+        "{:?}",
+        host.net.connections()
+    );
+    open.retain(|connection| connection.close_reason().is_none());
+    assert!(open.len() <= 8, "{} are open", open.len());
+    assert!(refused > 0 || host.net.stats().refused_address > 0);
+    witness.notices_nothing(&mut host);
+    witness.until(&mut host, "they are given up", |host| {
+        host.net.connections() == (1, 0)
+    });
+    let all_closed = |_: &mut Host| {
+        open.iter()
+            .all(|connection| connection.close_reason().is_some())
+    };
+    witness.until(&mut host, "they are told", all_closed);
+}
+
+#[test]
 fn hostile_41_handshakes_that_are_closed_at_once() {
     let mut options = quick();
     options.transport.connects_per_second = 4;
