@@ -209,16 +209,38 @@ impl View {
     /// Returns a distance in millimetres within which so many points of a leaf surely are, if that is
     /// quickly told.
     pub(super) fn reach<I: Copy>(&self, leaf: &Leaf<I>, wanted: usize) -> Option<f64> {
-        let pairs = leaf.len() / (2 * LANES);
-        if self.is_far || pairs == 0 || wanted == 0 || wanted > 2 * LANES {
+        if self.is_far {
             return None;
         }
-        let mut minima = simd::minima(&leaf.blocks()[..2 * pairs], self.near_center());
-        minima.sort_unstable_by(f32::total_cmp);
-        let square = f64::from(minima[wanted - 1]) + TINY;
+        let square = square_within(leaf, self.near_center(), wanted)? + TINY;
         let distance = square.sqrt() * (1.0 + NEAR_ROUNDING) + self.error;
         Some(distance / self.millimetre)
     }
+}
+
+/// Does the same in an exact frame, for a centre near it.
+pub(super) fn reach<I: Copy>(leaf: &Leaf<I>, center: [i32; 3], wanted: usize) -> Option<f64> {
+    let square = square_within(leaf, Center::Whole(center), wanted)?;
+    Some(square.sqrt() * (1.0 + NEAR_ROUNDING))
+}
+
+/// Returns a squared distance that so many points of a leaf are within, as floats see it, if that is quickly told.
+fn square_within<I: Copy>(leaf: &Leaf<I>, center: Center, wanted: usize) -> Option<f64> {
+    const ALL: usize = 2 * LANES;
+    let pairs = leaf.len() / ALL;
+    if pairs == 0 || wanted == 0 || wanted > ALL {
+        return None;
+    }
+    let mut minima = simd::minima(&leaf.blocks()[..2 * pairs], center);
+    let square = match wanted {
+        1 => minima.into_iter().fold(f32::INFINITY, f32::min),
+        ALL => minima.into_iter().fold(0.0, f32::max),
+        _ => {
+            minima.sort_unstable_by(f32::total_cmp);
+            minima[wanted - 1]
+        }
+    };
+    Some(square.into())
 }
 
 /// Returns the squared distance beyond which a point is surely farther than `radius` from a centre near an
@@ -365,7 +387,8 @@ fn far(block: &Block, center: [f64; 3], floats: bool) -> [f64; LANES] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ball::Ball;
+    use super::super::ball::{Ball, near_center};
+    use super::super::best::square_below;
     use super::super::cube::Cube;
     use super::super::node::Place;
     use super::super::shape::Scan as _;
@@ -452,6 +475,41 @@ mod tests {
         assert!(
             inside > asked / 10 && inside < asked / 10 * 9,
             "{inside} of {asked} inside"
+        );
+    }
+
+    /// What floats promise to the nearest few against the points themselves.
+    #[test]
+    fn as_many_as_are_wanted_are_within_reach() {
+        let mut random = Random(7);
+        let (mut exact, mut floats) = (0, 0);
+        for case in 0..20_000 {
+            let (leaf, Sphere { center, .. }) = scene(&mut random);
+            let (frame, wanted) = (&leaf.frame(), 1 + case % (2 * LANES));
+            let reach = if frame.is_exact() {
+                near_center(&center, &frame.origin).and_then(|at| reach(&leaf, at, wanted))
+            } else {
+                View::new(&center, frame, leaf.stray()).reach(&leaf, wanted)
+            };
+            let Some(reach) = reach else { continue };
+            *(if frame.is_exact() {
+                &mut exact
+            } else {
+                &mut floats
+            }) += 1;
+            let gaps = |key: Key| [0, 1, 2].map(|k| center[k].abs_diff(key[k]));
+            let within = leaf
+                .keys()
+                .filter(|key| square_below(gaps(*key)) <= reach * reach);
+            let within = within.count();
+            assert!(
+                within >= wanted,
+                "{within} of {wanted} within {reach} of {center:x?}"
+            );
+        }
+        assert!(
+            exact > 1_000 && floats > 1_000,
+            "{exact} exact, {floats} not"
         );
     }
 

@@ -19,7 +19,7 @@ use super::best::{Best, Candidate, Distance, Small, square_below};
 use super::cube::{Key, key_of};
 use super::kernel::{self, Center, exact_square};
 use super::leaf::{Block, LANES, LEAF_LINES};
-use super::node::{Link, Node};
+use super::node::{self, Link, Node};
 use super::simd::{self, GROUP};
 use crate::DenseId;
 
@@ -42,6 +42,8 @@ struct Search<'a, I: DenseId, D: Distance> {
     seen: Link,
     /// A box around all that is wanted.
     bounds: Bounds,
+    /// See `SpatialIndex::reach`.
+    reach: f64,
 }
 
 impl<I: DenseId> SpatialIndex<I> {
@@ -80,11 +82,14 @@ impl<I: DenseId> SpatialIndex<I> {
             return f64::INFINITY;
         };
         let leaf = self.leaves.get(leaf);
-        if leaf.frame().is_exact() {
-            return f64::INFINITY;
-        }
-        let view = kernel::View::new(at, &leaf.frame(), leaf.stray());
-        view.reach(leaf, wanted).unwrap_or(f64::INFINITY)
+        simd::prefetch_list(leaf.blocks(), GROUP * 2);
+        let frame = &leaf.frame();
+        let reach = if !frame.is_exact() {
+            kernel::View::new(at, frame, leaf.stray()).reach(leaf, wanted)
+        } else {
+            near_center(at, &frame.origin).and_then(|center| kernel::reach(leaf, center, wanted))
+        };
+        reach.unwrap_or(f64::INFINITY)
     }
 
     fn level_of(&self, link: Link) -> u8 {
@@ -110,6 +115,7 @@ impl<I: DenseId> SpatialIndex<I> {
             best: Best::<D>::new(wanted, limit),
             seen: Link::Empty,
             bounds: Bounds::around(&at, limit),
+            reach,
         };
         search.best.expect_within(reach);
         search.link(start);
@@ -135,7 +141,11 @@ impl<I: DenseId> SpatialIndex<I> {
             if level != filled && !node.cube.contains(at) {
                 break;
             }
-            match node.child(node.slot_of(at)) {
+            let child = node.child(node.slot_of(at));
+            if let Link::Node(child) = child {
+                node::fetch(self.nodes.place(child), level.saturating_sub(2).max(2), at);
+            }
+            match child {
                 Link::Leaf(leaf) if self.leaves.get(leaf).len() < wanted => break,
                 Link::Node(node) if (self.nodes.get(node).count as usize) < wanted => break,
                 Link::Empty => break,
@@ -255,7 +265,7 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         let leaf = self.index.leaves.get(at);
         let (mut from, mut blocks) = (0, leaf.blocks());
         // The first few points bring the limit down for the rest.
-        let mut group = if self.best.is_full() {
+        let mut group = if self.best.is_full() || self.reach.is_finite() {
             GROUP
         } else {
             self.best.wanted().div_ceil(LANES).min(GROUP)
@@ -291,8 +301,10 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         if distance > self.best.limit {
             return;
         }
-        let slot = slot as u32;
         let index = self.index;
+        // Whoever stays is asked for its id in the end.
+        simd::prefetch(&index.leaves.get(leaf).ids()[slot]);
+        let slot = slot as u32;
         let by_id = |a: &Candidate<D>, b: &Candidate<D>| index.id_of(a).cmp(&index.id_of(b));
         self.best.offer(
             Candidate {

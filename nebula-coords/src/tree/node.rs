@@ -6,6 +6,7 @@
 //! allows, while the tree is only as deep as one of fourth powers.
 
 use super::cube::{Cube, Key, room_for};
+use super::simd;
 
 /// What hangs in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,19 @@ pub(super) struct Node {
     pub(super) stray: u8,
     /// The level of the cube.
     pub(super) level: u8,
+}
+
+// What `fetch` says of lines: a place in use begins with its links.
+const _: () = assert!(size_of::<Option<Node>>() == size_of::<Node>());
+
+/// Lets the processor fetch what a way down through a node reads: its shape, and the line of links for a key,
+/// by a guess at the level, as the line would else wait for the shape.
+#[inline]
+pub(super) fn fetch(place: &Option<Node>, level: u8, key: &Key) {
+    let links = usize::from(slot_at(level, key)) * size_of::<Packed>();
+    simd::prefetch_at(place, links);
+    simd::prefetch_at(place, core::mem::offset_of!(Node, cube));
+    simd::prefetch_at(place, size_of::<Node>() - 1);
 }
 
 impl Node {

@@ -126,28 +126,29 @@ pub(super) fn masks<F: Copy + PartialOrd>(
 /// Asks the processor to fetch what is about to be read.
 #[inline]
 pub(super) fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 processor has the instruction, and it only hints: it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(item).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
+    prefetch_at(item, 0);
 }
 
 /// Asks the processor to fetch the first lines of what is about to be read, up to `lines`.
 #[inline]
 pub(super) fn prefetch_lines<T>(item: &T, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
     for offset in (0..size_of::<T>()).step_by(64).take(lines) {
+        prefetch_at(item, offset);
+    }
+}
+
+/// Asks the processor to fetch the line that is so many bytes into what is about to be read.
+#[inline]
+pub(super) fn prefetch_at<T>(item: &T, offset: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let line = core::ptr::from_ref(item).cast::<i8>().wrapping_add(offset);
         // SAFETY: every x86-64 processor has the instruction, and it only hints: it reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (item, lines);
+    let _ = (item, offset);
 }
 
 /// Asks the processor to fetch the first lines of a list, up to `lines`.
