@@ -1,6 +1,7 @@
 //! `SortedIndex`: nothing stored but a sorted array; cells are implied by the order.
 
 mod brute;
+mod lanes;
 mod layout;
 mod pairs;
 mod query;
@@ -15,6 +16,7 @@ use nebula_math::WorldPosition;
 use crate::grid::{CellKey, CellSizeError};
 
 pub use pairs::PairScratch;
+use sort::{Movers, leaves_cell};
 
 /// The cell of [`SortedIndex::default`]: 2^14 mm, the first power of two above 10 m.
 const DEFAULT_BITS: u32 = 14;
@@ -275,14 +277,15 @@ impl<I: Copy + Ord> SortedIndex<I> {
     pub fn update_all(&mut self, mut f: impl FnMut(I, &mut WorldPosition, i128)) {
         // If `f` panics, the flag stays down and queries do not rely on the order.
         let was_in_order = core::mem::replace(&mut self.in_order, false);
-        let mut movers = Vec::new();
-        for i in 0..self.ids.len() {
-            let before = self.key(i);
-            f(self.ids[i], &mut self.positions[i], self.radii[i]);
-            if self.key(i) != before {
-                movers.push(i);
-            }
+        let mut movers = Movers::new();
+        let bits = self.bits;
+        let entries = self.ids.iter().zip(&mut self.positions).zip(&self.radii);
+        for (i, ((id, at), radius)) in entries.enumerate() {
+            let before = *at;
+            f(*id, at, *radius);
+            movers.note(i, leaves_cell(&before, at, bits));
         }
+        let movers = movers.indices();
         if was_in_order {
             self.sort_movers(&movers);
         } else {

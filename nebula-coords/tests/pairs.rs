@@ -227,6 +227,52 @@ fn wide_space_and_wide_radii_agree() {
     }
 }
 
+/// Cells around the thickness that rows must have, where the array itself is nearly in the order of the
+/// rows; contacts and near misses by a millimetre at every distance at which floats could round them away.
+#[test]
+fn cells_as_thick_as_rows_agree_to_the_millimetre() {
+    let mut pairs = 0;
+    for bits in [3_u32, 8, 14, 22, 25, 28] {
+        for seed in 0..8 {
+            let mut s = Seeded(seed + u64::from(bits) * 100);
+            let most = 1_u64 << bits;
+            let side = most * s.pick(&[4, 6]);
+            let mut list = random(&mut s, 250, side, seed % 2 == 0, &[most]);
+            for k in (0..240).step_by(8) {
+                // Just touching along one axis, or along three in the shape of 2, 3, 6 and 7.
+                let (a, more) = (list[k], i128::from(s.below(2)));
+                let reach = a.radius_mm + list[k + 1].radius_mm;
+                let (dx, dy, dz) = s.pick(&[(7, 0, 0), (-7, 0, 0), (0, 7, 0), (2, 3, 6)]);
+                let unit = reach / 7;
+                list[k + 1].radius_mm -= reach % 7 - more + 1;
+                list[k + 1].position = at(
+                    a.position.x + dx * unit,
+                    a.position.y + dy * unit,
+                    a.position.z + dz * unit,
+                );
+            }
+            for cell_mm in [1 << bits, 2 << bits, 4 << bits, 8 << bits] {
+                pairs += check(
+                    cell_mm,
+                    &list,
+                    &format!("{bits} bits, seed {seed}, {cell_mm}"),
+                );
+            }
+        }
+    }
+    assert!(pairs > 10_000, "{pairs} pairs prove little");
+}
+
+/// One cell with everything in it: the array says nothing about the order in a row.
+#[test]
+fn crowded_cells_agree() {
+    for seed in 0..4 {
+        let mut s = Seeded(seed);
+        let list = random(&mut s, 700, 120, seed % 2 == 0, &[4, 60]);
+        check(s.pick(&[64, 128]), &list, &format!("seed {seed}"));
+    }
+}
+
 #[test]
 fn coordinates_of_every_kind_agree() {
     for seed in 0..400 {

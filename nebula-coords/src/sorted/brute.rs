@@ -10,7 +10,7 @@ use crate::{Region, SpatialIndex, SpatialQuery};
 
 impl<I: Copy + Ord> SortedIndex<I> {
     /// Hands every pair of touching spheres to `f` by asking each against each: the slow twin of
-    /// [`visit_pairs`](Self::visit_pairs), and the faster one for up to a dozen entries.
+    /// [`visit_pairs`](Self::visit_pairs), and the faster one for up to a score of entries.
     ///
     /// Pairs come as there, in array order.
     pub fn visit_pairs_brute_force(

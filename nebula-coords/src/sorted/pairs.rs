@@ -10,13 +10,17 @@
 use core::ops::ControlFlow;
 
 use super::SortedIndex;
+use super::lanes::Finder;
 use super::layout::{Layout, measure};
 use super::radix::{Word, radix_sort};
 use super::rows::{Rows, Small};
 
 /// At this many entries or fewer, asking each against each is faster than sorting. Measured with
 /// `cargo xtask bench seeds --only crossover`.
-const BRUTE_MAX: usize = 12;
+const BRUTE_MAX: usize = 20;
+
+/// When entries go back so many places on average, sorting them from scratch is faster.
+const PLACES: usize = 4;
 
 /// Working room for [`SortedIndex::visit_pairs`], kept by the caller so that a step allocates nothing
 /// once it has grown.
@@ -65,7 +69,7 @@ impl<I: Copy + Ord> SortedIndex<I> {
     /// [`overlapping_pairs`](Self::overlapping_pairs).
     ///
     /// Costs one sort plus the sweep; it grows with the entries and the pairs that are nearly in
-    /// contact. Up to 12 entries are asked each against each, which is faster there.
+    /// contact. Up to 20 entries are asked each against each, which is faster there.
     pub fn visit_pairs(
         &self,
         scratch: &mut PairScratch,
@@ -88,7 +92,12 @@ impl<I: Copy + Ord> SortedIndex<I> {
         scratch: &mut PairScratch,
         mut f: impl FnMut(I, I) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Some(span) = measure(&self.positions, &self.radii, &mut scratch.entries) else {
+        let Some(span) = measure(
+            &self.positions,
+            &self.radii,
+            self.bits,
+            &mut scratch.entries,
+        ) else {
             return self.visit_pairs_wide(f);
         };
         let mut hand = |a: usize, b: usize| {
@@ -97,17 +106,24 @@ impl<I: Copy + Ord> SortedIndex<I> {
         };
         let mut giants_above = None;
         for layout in span.classes() {
-            if layout.fits_u64() {
+            let on_cells = span
+                .with_cells(&layout, self.bits)
+                .filter(|_| self.in_order);
+            if on_cells.is_some_and(|layout| scratch.rows_of_cells(&layout)) {
+                // Nothing is left to sort.
+            } else if layout.fits_u64() {
                 sort_rows(&layout, scratch, |scratch| &mut scratch.words);
             } else {
                 sort_rows(&layout, scratch, |scratch| &mut scratch.wide_words);
             }
-            scratch.rows.sweep(&mut hand)?;
+            scratch.rows.sweep(&scratch.entries, &mut hand)?;
             let giant = *giants_above.get_or_insert(*layout.radii.end());
-            scratch.ask_rows(
-                |radius| radius < *layout.radii.start() || radius > giant,
-                &mut hand,
-            )?;
+            if scratch.rows.len() < span.touchable() {
+                scratch.ask_rows(
+                    |radius| radius < *layout.radii.start() || radius > giant,
+                    &mut hand,
+                )?;
+            }
         }
         scratch.sweep_giants(giants_above, &mut hand)
     }
@@ -127,28 +143,46 @@ fn sort_rows<W: Word>(
         }
     }
     radix_sort(&mut words, &mut spare, layout.index_bits, layout.key_bits());
-    scratch.rows.clear(layout);
+    scratch.rows.clear(layout, words.len());
     for word in &words {
         let i = word.index(layout.index_bits);
         let row = word.key(layout.index_bits + layout.x_bits);
-        scratch.rows.push(row, scratch.entries[i], i);
+        scratch.rows.push(row, &scratch.entries[i as usize], i);
     }
     *words_of(scratch) = [words, spare];
 }
 
 impl PairScratch {
+    /// Makes the rows from the array, which is sorted by cells, if its order is nearly that of the rows.
+    ///
+    /// Cells as thick as the rows, or twice, do: what is left is to sort each cell by x, in place.
+    fn rows_of_cells(&mut self, layout: &Layout) -> bool {
+        self.rows.clear(layout, self.entries.len());
+        let mut places = 0;
+        for (i, entry) in (0..).zip(&self.entries) {
+            if layout.radii.contains(&entry.radius) {
+                places += self.rows.push_nearly_sorted(layout.row(entry), entry, i);
+                if places > self.entries.len() * PLACES {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// Lets each entry of a wanted radius ask the rows. Entries of the class itself must not.
     fn ask_rows(
         &self,
         wanted: impl Fn(u32) -> bool,
         f: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        for (a, entry) in self.entries.iter().enumerate() {
+        let mut finder = Finder::new(&self.entries, f);
+        for (a, entry) in (0..).zip(&self.entries) {
             if wanted(entry.radius) && !entry.is_nothing() {
-                self.rows.around(entry, &mut |b| f(a, b))?;
+                self.rows.around(entry, a, &mut finder)?;
             }
         }
-        ControlFlow::Continue(())
+        finder.flush()
     }
 
     /// Compares the entries above the radius, which no class takes in, each with each.

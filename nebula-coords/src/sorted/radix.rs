@@ -12,7 +12,7 @@ pub(super) trait Word: Copy + Ord + Default {
     /// Puts the key above the index; the caller has checked that both fit.
     fn pack(key: u128, shift: u32, index: usize) -> Self;
     /// Returns the index in the lowest bits.
-    fn index(self, bits: u32) -> usize;
+    fn index(self, bits: u32) -> u32;
     /// Returns what is above the lowest bits; the caller knows that it fits 64.
     fn key(self, shift: u32) -> u64;
     /// Returns `DIGIT_BITS` bits.
@@ -32,8 +32,8 @@ macro_rules! word {
                 (key as Self) << shift | index as Self
             }
             #[inline]
-            fn index(self, bits: u32) -> usize {
-                (self & ((1 << bits) - 1)) as usize
+            fn index(self, bits: u32) -> u32 {
+                (self & ((1 << bits) - 1)) as u32
             }
             #[inline]
             fn key(self, shift: u32) -> u64 {

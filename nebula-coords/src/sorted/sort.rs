@@ -1,5 +1,7 @@
 //! Sorting the array again: movers merged back in, or a radix sort.
 
+use nebula_math::WorldPosition;
+
 use super::radix::{Word, index_bits, radix_sort};
 use super::{Particle, SortedIndex};
 use crate::grid::CellKey;
@@ -10,7 +12,7 @@ const MOVERS_SHARE: usize = 3;
 impl<I: Copy + Ord> SortedIndex<I> {
     /// Puts the array in order by (cell, id), whatever its order is.
     pub(super) fn sort(&mut self) {
-        let order = self.sorted_order();
+        let order = self.sorted_order(self.ids.len(), |i| i);
         self.ids = order.iter().map(|i| self.ids[*i]).collect();
         self.positions = order.iter().map(|i| self.positions[*i]).collect();
         self.radii = order.iter().map(|i| self.radii[*i]).collect();
@@ -23,8 +25,8 @@ impl<I: Copy + Ord> SortedIndex<I> {
         if movers.len() > self.ids.len() / MOVERS_SHARE {
             return self.sort();
         }
-        let mut out: Vec<Particle<I>> = movers.iter().map(|i| self.particle(*i)).collect();
-        out.sort_unstable_by_key(|p| (self.cell_of(&p.position), p.id));
+        let order = self.sorted_order(movers.len(), |k| movers[k]);
+        let out: Vec<Particle<I>> = order.iter().map(|i| self.particle(*i)).collect();
         let kept = self.close_gaps(movers);
         self.merge_back(kept, &out);
         self.in_order = true;
@@ -53,7 +55,7 @@ impl<I: Copy + Ord> SortedIndex<I> {
         let mut end = self.ids.len();
         for mover in movers.iter().rev() {
             let wanted = (self.cell_of(&mover.position), mover.id);
-            let first_after = self.partition(kept, |i| (self.key(i), self.ids[i]) < wanted);
+            let first_after = self.gallop_back(kept, |i| (self.key(i), self.ids[i]) < wanted);
             let after = first_after..kept;
             end -= after.len();
             self.ids.copy_within(after.clone(), end);
@@ -67,35 +69,98 @@ impl<I: Copy + Ord> SortedIndex<I> {
         }
     }
 
-    /// Returns the indices of all entries in order.
-    fn sorted_order(&self) -> Vec<usize> {
-        let n = self.ids.len();
-        let packing = Packing::of((0..n).map(|i| self.key(i)));
+    /// Returns the first of `n` entries that is not `before`: in growing steps from the end, then by halves.
+    ///
+    /// The one looked for before was at the end, and the next is some dozens of entries away.
+    fn gallop_back(&self, n: usize, before: impl Fn(usize) -> bool) -> usize {
+        let (mut high, mut step) = (n, 1);
+        while step <= high && !before(high - step) {
+            high -= step;
+            step *= 2;
+        }
+        let low = high.saturating_sub(step);
+        low + self.partition(high - low, |i| before(low + i))
+    }
+
+    /// Returns the entries of a list in order; `entry` tells what is at a place of the list.
+    fn sorted_order(&self, n: usize, entry: impl Fn(usize) -> usize) -> Vec<usize> {
+        let packing = Packing::of((0..n).map(|k| self.key(entry(k))));
         let bits = packing.bits + index_bits(n);
         if bits <= u64::BITS {
-            self.radix_order::<u64>(&packing)
+            self.radix_order::<u64>(&packing, n, entry)
         } else if bits <= u128::BITS {
-            self.radix_order::<u128>(&packing)
+            self.radix_order::<u128>(&packing, n, entry)
         } else {
-            let mut order: Vec<usize> = (0..n).collect();
+            let mut order: Vec<usize> = (0..n).map(entry).collect();
             order.sort_unstable_by(|a, b| self.order(*a, *b));
             order
         }
     }
 
-    fn radix_order<W: Word>(&self, packing: &Packing) -> Vec<usize> {
-        let n = self.ids.len();
+    fn radix_order<W: Word>(
+        &self,
+        packing: &Packing,
+        n: usize,
+        entry: impl Fn(usize) -> usize,
+    ) -> Vec<usize> {
         let shift = index_bits(n);
         let mut words: Vec<W> = (0..n)
-            .map(|i| W::pack(packing.pack(&self.key(i)), shift, i))
+            .map(|k| W::pack(packing.pack(&self.key(entry(k))), shift, k))
             .collect();
         radix_sort(&mut words, &mut Vec::new(), shift, packing.bits);
-        let mut order: Vec<usize> = words.iter().map(|word| word.index(shift)).collect();
+        let places = words.iter().map(|word| word.index(shift) as usize);
+        let mut order: Vec<usize> = places.map(entry).collect();
         // The radix sort knows the cells only; ids break ties.
         for cell in order.chunk_by_mut(|a, b| self.key(*a) == self.key(*b)) {
             cell.sort_unstable_by_key(|i| self.ids[*i]);
         }
         order
+    }
+}
+
+/// Returns whether two positions lie in different cells of 2^bits millimetres.
+#[inline]
+pub(super) const fn leaves_cell(from: &WorldPosition, to: &WorldPosition, bits: u32) -> bool {
+    // Keys are equal if all bits above those of the cell are.
+    ((from.x ^ to.x) | (from.y ^ to.y) | (from.z ^ to.z)) >> bits != 0
+}
+
+/// Which entries have left their cells, noted in array order.
+///
+/// Without a branch for each: nobody can guess who leaves, and a wrong guess waits for the position, which
+/// the caller has most likely just fetched from afar.
+#[derive(Debug)]
+pub(super) struct Movers {
+    /// The latest movers, and one more that may not be one.
+    block: [usize; BLOCK],
+    in_block: usize,
+    all: Vec<usize>,
+}
+
+const BLOCK: usize = 64;
+
+impl Movers {
+    pub(super) const fn new() -> Self {
+        Self {
+            block: [0; BLOCK],
+            in_block: 0,
+            all: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, i: usize, moved: bool) {
+        self.block[self.in_block % BLOCK] = i;
+        self.in_block += usize::from(moved);
+        if self.in_block == BLOCK {
+            self.all.extend_from_slice(&self.block);
+            self.in_block = 0;
+        }
+    }
+
+    pub(super) fn indices(mut self) -> Vec<usize> {
+        self.all.extend_from_slice(&self.block[..self.in_block]);
+        self.all
     }
 }
 
