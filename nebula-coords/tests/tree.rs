@@ -273,6 +273,27 @@ fn fullest(index: &SpatialIndex<u32>) -> usize {
     sizes.max().unwrap_or(0)
 }
 
+/// The same where the cube is above 2^30 mm.
+const WIDE_LIMIT: usize = 256;
+
+#[test]
+fn leaves_of_large_cubes_are_smaller() {
+    let points = |step: i128| -> Vec<_> {
+        let at = |id: u32| WorldPosition::new(i128::from(id) * step, 0, 0);
+        (0..300).map(|id| (id, at(id))).collect()
+    };
+    assert_eq!(fullest(&SpatialIndex::from_points(&points(3_000))), 300);
+    let far = points(1 << 90);
+    let mut one_by_one = SpatialIndex::new();
+    for (id, at) in &far {
+        one_by_one.insert(*id, *at);
+    }
+    for index in [one_by_one, SpatialIndex::from_points(&far)] {
+        index.validate().expect("valid");
+        assert!(fullest(&index) <= WIDE_LIMIT, "{index:?}");
+    }
+}
+
 #[test]
 fn a_crowd_that_walks_apart_is_split() {
     for spot in [WorldPosition::ORIGIN, WorldPosition::new(1 << 90, -7, 0)] {
