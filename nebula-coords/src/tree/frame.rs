@@ -161,11 +161,14 @@ impl Frame {
         let millimetre = self.millimetre();
         let mut floats = [0; 3];
         for (k, written) in floats.iter_mut().enumerate() {
-            let (way, is_below) = if self.counts_down(k) {
-                self.origin[k].overflowing_sub(key[k])
-            } else {
-                key[k].overflowing_sub(self.origin[k])
-            };
+            // Without a branch: which way an axis counts differs from leaf to leaf.
+            let down = self.counts_down(k);
+            let (ahead, back) = (
+                key[k].wrapping_sub(self.origin[k]),
+                self.origin[k].wrapping_sub(key[k]),
+            );
+            let way = if down { back } else { ahead };
+            let is_below = (key[k] < self.origin[k]) ^ down && way != 0;
             if is_below {
                 if self.ends >> k & 1 == 0 {
                     return None;

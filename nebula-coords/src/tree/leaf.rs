@@ -1,10 +1,10 @@
 //! Leaves: up to a few hundred points in one cube.
 
-use super::WIDE_LIMIT;
 use super::cube::{Cube, Key, level_of_difference};
 use super::frame::{Frame, OFFSET_BITS};
 use super::node::Place;
 use super::simd;
+use super::{LEAF_LIMIT, WIDE_LIMIT};
 
 /// Points of a block; the width of the widest vector register we use.
 pub(super) const LANES: usize = 8;
@@ -64,6 +64,9 @@ pub(super) struct Leaf<I> {
 
 /// The lines of a leaf where its cube may be large.
 pub(super) const LEAF_LINES: usize = 4;
+
+/// Those that are in use where it is small.
+pub(super) const SMALL_LEAF_LINES: usize = 2;
 
 // What `Leaf` says of lines.
 const _: () = assert!(core::mem::offset_of!(Leaf<u64>, cube) == 64);
@@ -168,6 +171,16 @@ impl<I: Copy> Leaf<I> {
         }
     }
 
+    /// Returns how many of the leaf's own lines a move reads.
+    #[inline]
+    pub(super) fn lines(&self) -> usize {
+        if self.cube.level <= OFFSET_BITS {
+            SMALL_LEAF_LINES
+        } else {
+            LEAF_LINES
+        }
+    }
+
     /// Lets the processor fetch what a move of a point reads and writes.
     #[inline]
     pub(super) fn fetch_point(&self, slot: usize) {
@@ -175,8 +188,13 @@ impl<I: Copy> Leaf<I> {
             simd::prefetch(&block.axes[0][slot % LANES]);
             simd::prefetch(&block.axes[2][slot % LANES]);
         }
-        if let Some(key) = self.keys.get(slot) {
-            simd::prefetch(key);
+        // Whole keys, and the line that says where they are, are read where the cube is large.
+        if self.cube.level > OFFSET_BITS
+            && let Some(key) = self.keys.get(slot)
+        {
+            // It may lie across two lines.
+            simd::prefetch(&key[0]);
+            simd::prefetch(&key[2]);
         }
     }
 
@@ -255,24 +273,28 @@ impl<I: Copy> Leaf<I> {
     /// point that waits already: its moves keep their order.
     #[inline]
     pub(super) fn try_move(&mut self, slot: usize, key: Key) -> Moved {
-        if self.is_waiting(slot) {
-            return Moved::Waits;
-        }
-        // Nearly every move ends here.
-        if self.cube.contains(&key) && (self.restless || !self.is_crowd()) {
-            if self.cube.level <= OFFSET_BITS {
-                // The frame is exact, so the lowest bits are all it takes.
-                self.write_low(slot, &key);
-            } else {
-                self.set(slot, key);
-            }
+        // Nearly every move ends here: the frame is exact, so the lowest bits are all it takes.
+        if self.cube.level <= OFFSET_BITS
+            && (self.restless || self.len() <= LEAF_LIMIT)
+            && self.cube.contains_small(&key)
+            && !self.is_waiting(slot)
+        {
+            self.write_low(slot, &key);
             return Moved::Stays;
         }
         self.try_move_far(slot, key)
     }
 
-    /// Does so for a point that leaves the cube or a crowd.
+    /// Does so in a large cube, and for a point that waits or leaves the cube or a crowd.
+    #[inline(never)]
     fn try_move_far(&mut self, slot: usize, key: Key) -> Moved {
+        if self.is_waiting(slot) {
+            return Moved::Waits;
+        }
+        if self.cube.contains(&key) && (self.restless || !self.is_crowd()) {
+            self.set(slot, key);
+            return Moved::Stays;
+        }
         let Some(stray) = self.cube.stray(&key) else {
             self.blocks[slot / LANES].axes[0][slot % LANES] |= WAITING;
             return Moved::Waits;
@@ -338,7 +360,11 @@ impl<I: Copy> Leaf<I> {
             Some(offsets) => {
                 self.write(slot, offsets);
                 if !self.is_exact() {
-                    self.keys[slot] = key;
+                    // Axis by axis: a copy of the whole would wait for halves that were just written.
+                    let written = &mut self.keys[slot];
+                    for (axis, v) in written.iter_mut().zip(key) {
+                        *axis = v;
+                    }
                 }
             }
             None => self.reframe(slot, key),

@@ -5,13 +5,19 @@ use rayon::prelude::*;
 
 use super::SpatialIndex;
 use super::cube::key_of;
-use super::leaf::Leaf;
+use super::leaf::{Leaf, SMALL_LEAF_LINES};
+use super::simd;
 use super::table::Spot;
 use super::update::Seated;
 use crate::DenseId;
 
 /// Below this many moves the threads cost more than they save.
 pub(super) const WORTH_IT: usize = 4_096;
+
+/// How many moves before its turn an entry of the table is fetched, or a leaf, and then the point.
+const ENTRIES_AHEAD: usize = 32;
+const LEAVES_AHEAD: usize = 32;
+const POINTS_AHEAD: usize = 16;
 
 /// How many moves are looked up at a time.
 const CHUNK: usize = 8_192;
@@ -74,6 +80,9 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
             unknown: 0,
         };
         for (at, (id, _)) in moves.iter().enumerate() {
+            if let Some((later, _)) = moves.get(at + ENTRIES_AHEAD) {
+                self.table.fetch(later.dense_index());
+            }
             match self.spot(*id) {
                 None => sorted.unknown += 1,
                 Some(spot) => sorted.runs[spot.leaf as usize / run_length].push(Found {
@@ -90,12 +99,37 @@ impl<I: DenseId + Send + Sync> SpatialIndex<I> {
 fn seat<'a, I: DenseId>(
     leaves: &mut [Option<Leaf<I>>],
     first: usize,
-    found: impl Iterator<Item = &'a Found>,
+    found: impl Iterator<Item = &'a Found> + Clone,
     moves: &[(I, WorldPosition)],
 ) -> Seated {
     let mut seated = Seated::default();
+    let place = |spot: &Spot| spot.leaf as usize - first;
+    let mut far = found.clone();
+    let mut near = found.clone();
+    // Of later moves the leaf is fetched, and then, when that is there, the point.
+    let mut fetch_far = |leaves: &[Option<Leaf<I>>]| {
+        if let Some(Found { spot, at }) = far.next() {
+            simd::prefetch_lines(&leaves[place(spot)], SMALL_LEAF_LINES);
+            simd::prefetch(&moves[*at]);
+        }
+    };
+    let mut fetch_near = |leaves: &[Option<Leaf<I>>]| {
+        if let Some(Found { spot, .. }) = near.next()
+            && let Some(leaf) = &leaves[place(spot)]
+        {
+            leaf.fetch_point(spot.slot as usize);
+        }
+    };
+    for _ in 0..LEAVES_AHEAD {
+        fetch_far(leaves);
+    }
+    for _ in 0..POINTS_AHEAD {
+        fetch_near(leaves);
+    }
     for Found { spot, at } in found {
-        let leaf = leaves[spot.leaf as usize - first].as_mut();
+        fetch_far(leaves);
+        fetch_near(leaves);
+        let leaf = leaves[place(spot)].as_mut();
         let leaf = leaf.expect("the table names leaves in use");
         let moved = leaf.try_move(spot.slot as usize, key_of(&moves[*at].1));
         seated.note(moved, *at, spot.leaf);

@@ -8,6 +8,11 @@ use super::table::Spot;
 use super::{MERGE_LIMIT, SpatialIndex};
 use crate::DenseId;
 
+/// How many removals before its turn an entry of the table is fetched, then the leaf, then the point.
+const ENTRIES_AHEAD: usize = 24;
+const LEAVES_AHEAD: usize = 12;
+const POINTS_AHEAD: usize = 5;
+
 impl<I: DenseId> SpatialIndex<I> {
     /// Takes a point out of its leaf; the leaf's last point takes its slot.
     pub(super) fn take_out(&mut self, spot: Spot) {
@@ -43,7 +48,15 @@ impl<I: DenseId> SpatialIndex<I> {
     /// Lets the processor fetch what later removals of a batch need.
     #[inline]
     fn fetch_removals(&self, ids: &[I]) {
-        let (far, near) = self.spots_ahead(|ahead| ids.get(ahead).copied());
+        // Whose generation it is matters not.
+        let spot = |ahead: usize| match ids.get(ahead) {
+            Some(id) => self.table.get(id.dense_index()),
+            None => Spot::VACANT,
+        };
+        if let Some(id) = ids.get(ENTRIES_AHEAD) {
+            self.table.fetch(id.dense_index());
+        }
+        let (far, near) = (spot(LEAVES_AHEAD), spot(POINTS_AHEAD));
         if far != Spot::VACANT {
             simd::prefetch_lines(self.leaves.place(far.leaf), LEAF_LINES);
         }

@@ -1,5 +1,7 @@
 //! Tables with an entry for every `u32`.
 
+use super::simd;
+
 /// Where an id is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
@@ -46,6 +48,14 @@ impl<T: Copy + PartialEq> Paged<T> {
         match self.pages.get((index >> PAGE_BITS) as usize) {
             Some(Some(page)) => page[index as usize % PAGE],
             _ => self.vacant,
+        }
+    }
+
+    /// Lets the processor fetch an entry.
+    #[inline]
+    pub(super) fn fetch(&self, index: u32) {
+        if let Some(Some(page)) = self.pages.get((index >> PAGE_BITS) as usize) {
+            simd::prefetch(&page[index as usize % PAGE]);
         }
     }
 

@@ -5,19 +5,25 @@ use nebula_math::WorldPosition;
 
 use super::cross::WORTH_SORTING;
 use super::cube::{Key, key_of};
-use super::leaf::{LEAF_LINES, Moved};
+use super::leaf::{Moved, SMALL_LEAF_LINES};
 use super::node::Place;
 use super::simd;
 use super::table::Spot;
 use super::{BatchReport, SpatialIndex};
 use crate::DenseId;
 
-/// How many moves before its turn a leaf is fetched, and then the point.
-const LEAVES_AHEAD: usize = 12;
-const POINTS_AHEAD: usize = 5;
+/// So many moves are looked up, fetched and made together.
+const GROUP: usize = 16;
+
+/// How many moves before it is looked up an entry of a batch is fetched, and then that of the table.
+const MOVES_AHEAD: usize = 96;
+const ENTRIES_AHEAD: usize = 32;
 
 /// One in so many entries of a large batch tells how many cross.
 const SAMPLED: usize = 32;
+
+/// About so many entries of a batch are looked at, at most.
+const SAMPLE: usize = 1_024;
 
 impl<I: DenseId> SpatialIndex<I> {
     /// Moves a stored point.
@@ -104,8 +110,10 @@ impl<I: DenseId> SpatialIndex<I> {
             leaf.cube.stray(&key).is_none()
                 || leaf.is_crowd() && leaf.key(spot.slot as usize) != key
         };
-        let crossing = moves.iter().step_by(SAMPLED).filter(|to| crosses(to));
-        crossing.count() * SAMPLED * 4 > moves.len() * 3
+        // Each of a sample is a miss or two, so a large batch has no larger one.
+        let stride = (moves.len() / SAMPLE).max(SAMPLED);
+        let crossing = moves.iter().step_by(stride).filter(|to| crosses(to));
+        crossing.count() * stride * 4 > moves.len() * 3
     }
 
     fn move_by_building(&mut self, moves: &[(I, WorldPosition)]) -> BatchReport {
@@ -139,44 +147,81 @@ impl<I: DenseId> SpatialIndex<I> {
             return self.seat_all_in_parallel(moves);
         }
         let mut seated = Seated::default();
-        for (at, (id, to)) in moves.iter().enumerate() {
-            let Some(spot) = self.spot(*id) else {
-                seated.unknown += 1;
-                continue;
-            };
-            self.fetch_ahead(&moves[at..]);
-            let leaf = self.leaves.get_mut(spot.leaf);
-            seated.note(leaf.try_move(spot.slot as usize, key_of(to)), at, spot.leaf);
+        // Three groups are under way: one is looked up, of the one before it the leaves have come, and of the
+        // one before that the points.
+        let mut spots = [[Spot::VACANT; GROUP]; 3];
+        let mut lines = SMALL_LEAF_LINES;
+        let groups = moves.len().div_ceil(GROUP);
+        for turn in 0..groups + 2 {
+            spots.rotate_right(1);
+            if turn < groups {
+                self.look_up(&moves[turn * GROUP..], &mut spots[0], lines);
+            }
+            lines = self.fetch_points(&spots[1]);
+            if turn >= 2 {
+                self.seat(moves, (turn - 2) * GROUP, &spots[2], &mut seated);
+            }
         }
         seated
     }
 
-    /// Lets the processor fetch what later moves of a batch need: of the farther one the leaf, of the
-    /// nearer one, whose leaf is there by then, the point.
+    /// Looks up the spots of a group of moves, and lets the processor fetch so many lines of their leaves,
+    /// and later moves.
     #[inline]
-    fn fetch_ahead(&self, moves: &[(I, WorldPosition)]) {
-        let (far, near) = self.spots_ahead(|ahead| moves.get(ahead).map(|(id, _)| *id));
-        if far != Spot::VACANT {
-            simd::prefetch_lines(self.leaves.place(far.leaf), LEAF_LINES);
-        }
-        if near != Spot::VACANT {
-            let leaf = self.leaves.get(near.leaf);
-            leaf.fetch_point(near.slot as usize);
-            if !I::INDEX_IS_ALL {
-                simd::prefetch(&leaf.ids()[near.slot as usize]);
+    fn look_up(&self, moves: &[(I, WorldPosition)], spots: &mut [Spot; GROUP], lines: usize) {
+        spots[moves.len().min(GROUP)..].fill(Spot::VACANT);
+        for (at, ((id, _), spot)) in moves.iter().zip(spots).enumerate() {
+            if let Some(later) = moves.get(at + MOVES_AHEAD) {
+                simd::prefetch(later);
+            }
+            if let Some((later, _)) = moves.get(at + ENTRIES_AHEAD) {
+                self.table.fetch(later.dense_index());
+            }
+            // Whose generation it is shows when the leaf is there.
+            *spot = self.table.get(id.dense_index());
+            if *spot != Spot::VACANT {
+                simd::prefetch_lines(self.leaves.place(spot.leaf), lines);
             }
         }
     }
 
-    /// Returns the spots of two later entries of a batch, the farther one first.
+    /// Lets the processor fetch what the moves of a group read and write, now that their leaves are there.
+    /// Returns how many lines of the next leaves are worth fetching: as many as one of these has in use.
     #[inline]
-    pub(super) fn spots_ahead(&self, id: impl Fn(usize) -> Option<I>) -> (Spot, Spot) {
-        // Whose generation it is matters not.
-        let spot = |ahead: usize| match id(ahead) {
-            Some(id) => self.table.get(id.dense_index()),
-            None => Spot::VACANT,
-        };
-        (spot(LEAVES_AHEAD), spot(POINTS_AHEAD))
+    fn fetch_points(&self, spots: &[Spot; GROUP]) -> usize {
+        let mut lines = SMALL_LEAF_LINES;
+        for spot in spots.iter().filter(|spot| **spot != Spot::VACANT) {
+            let leaf = self.leaves.get(spot.leaf);
+            leaf.fetch_point(spot.slot as usize);
+            if !I::INDEX_IS_ALL {
+                simd::prefetch(&leaf.ids()[spot.slot as usize]);
+            }
+            lines = lines.max(leaf.lines());
+        }
+        lines
+    }
+
+    /// Makes a group of moves where they stay in their leaves.
+    #[inline]
+    fn seat(
+        &mut self,
+        moves: &[(I, WorldPosition)],
+        from: usize,
+        spots: &[Spot; GROUP],
+        seated: &mut Seated,
+    ) {
+        for ((at, (id, to)), spot) in (from..).zip(&moves[from..]).zip(spots) {
+            if *spot == Spot::VACANT {
+                seated.unknown += 1;
+                continue;
+            }
+            let leaf = self.leaves.get_mut(spot.leaf);
+            if !I::INDEX_IS_ALL && leaf.ids()[spot.slot as usize] != *id {
+                seated.unknown += 1;
+                continue;
+            }
+            seated.note(leaf.try_move(spot.slot as usize, key_of(to)), at, spot.leaf);
+        }
     }
 
     /// Records in the change feed what a batch is about to change.
