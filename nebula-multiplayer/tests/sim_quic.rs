@@ -2,7 +2,8 @@
 //!
 //! `cargo xtask sim --link quic` runs it with more seeds; `NEBULA_SIM_SEEDS` says how many,
 //! `NEBULA_SIM_SEED` names a single one. Keys and nonces are new in each run, so two runs of a seed are
-//! held against each other by who sent how many bytes when, not by the bytes.
+//! held against each other by who sent how many bytes when, not by the bytes. How servers replicate, and how
+//! much each side remembers, differs as in the other simulation.
 #![expect(clippy::print_stdout, reason = "what was simulated is the point of it")]
 
 #[allow(
@@ -20,7 +21,7 @@ use seeds::{Plan, line_faults};
 fn every_seed_converges() {
     let plan = Plan {
         few: 6,
-        twice: 50,
+        twice: 1_000,
         enough: 50,
         repeat: "cargo xtask sim --link quic",
     };

@@ -451,7 +451,7 @@ fn clients(seed: u64) -> u64 {
 
 /// Returns how replication differs, and how many entities that left a client remembers: so that they
 /// wait for their turn, are forgotten, and are asked for. Everything else goes by the seed as it would.
-fn replication(seed: u64) -> (ReplicationSettings, usize) {
+pub(crate) fn replication(seed: u64) -> (ReplicationSettings, usize) {
     let mut random = Random::new(seed.rotate_left(32));
     let settings = ReplicationSettings {
         spawns_per_tick: [2, 256][random.index(2)],

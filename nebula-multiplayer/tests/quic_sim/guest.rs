@@ -31,6 +31,8 @@ pub(crate) struct Joining {
     pub(crate) net: Arc<Net>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) limits: Limits,
+    /// How many entities that left it a client remembers.
+    pub(crate) kept: usize,
 }
 
 /// A client, and what the simulation knows of it.
@@ -58,10 +60,11 @@ pub(crate) struct Process {
 
 impl Process {
     fn new(joining: &Joining, number: usize, random: &mut Random) -> Self {
-        let settings = ClientSettings {
+        let mut settings = ClientSettings {
             limits: joining.limits.clone(),
             ..ClientSettings::default()
         };
+        settings.mirror.kept = joining.kept;
         let client = Client::new(world::protocol(), settings).expect("usable settings");
         let settings = QuicClientSettings {
             credentials: OpenLogin::account(id(number).get()),

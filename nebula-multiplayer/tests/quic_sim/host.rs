@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use bevy_ecs::world::World;
 use nebula_multiplayer::auth::OpenLogin;
 use nebula_multiplayer::limits::TransportLimits;
+use nebula_multiplayer::replication::ReplicationSettings;
 use nebula_multiplayer::server::{Server, ServerEvent, ServerSettings};
 use nebula_multiplayer::transport::quic::{self, CertificateSource, QuicServer, QuicSettings};
 use nebula_multiplayer::transport::sim::Random;
@@ -30,9 +31,15 @@ pub(crate) struct Host {
 
 impl Host {
     /// Starts a server with a world of its own.
-    pub(crate) fn new(net: &Arc<Net>, random: &mut Random, scenario: &mut Scenario) -> Self {
+    pub(crate) fn new(
+        net: &Arc<Net>,
+        random: &mut Random,
+        scenario: &mut Scenario,
+        replication: ReplicationSettings,
+    ) -> Self {
         let settings = ServerSettings {
             secret: random.wide().to_le_bytes(),
+            replication,
             ..settings(random, scenario)
         };
         let server = Server::new(world::protocol(), settings).expect("usable settings");

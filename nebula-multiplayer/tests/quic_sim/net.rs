@@ -3,7 +3,7 @@
 use core::net::{Ipv4Addr, SocketAddr};
 use core::task::Waker;
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nebula_multiplayer::transport::sim::{FaultCounts, Faults, Random, SimPipe};
@@ -33,6 +33,8 @@ struct Inner {
     /// One for each client, between it and the server.
     links: Vec<Link<SimPipe>>,
     sockets: BTreeMap<usize, Bound>,
+    /// Datagrams of handshakes, as they were sent.
+    handshakes: BTreeSet<Vec<u8>>,
     next: usize,
     next_port: u16,
     overflows: u64,
@@ -72,6 +74,7 @@ impl Net {
                 random: Random::new(seed),
                 links: Vec::new(),
                 sockets: BTreeMap::new(),
+                handshakes: BTreeSet::new(),
                 next: 0,
                 next_port: 5_000,
                 overflows: 0,
@@ -168,6 +171,9 @@ impl Net {
         }
         let from = bound.address;
         inner.note(from, bytes.len(), now);
+        if is_handshake(bytes) {
+            inner.handshakes.insert(bytes.to_vec());
+        }
         if from == SERVER {
             // To an address that is somebody's no more it is lost.
             let known = inner.sockets.values().any(|bound| bound.address == to);
@@ -283,6 +289,10 @@ impl Inner {
     }
 
     fn arrive(&mut self, socket: usize, from: SocketAddr, bytes: Vec<u8>) {
+        // Whether a damaged one looks like a first packet is up to its keys, which no run repeats.
+        if is_handshake(&bytes) && !self.handshakes.contains(&bytes) {
+            return;
+        }
         let Some(bound) = self.sockets.get_mut(&socket) else {
             return;
         };
@@ -303,6 +313,11 @@ impl Inner {
             self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
+}
+
+/// Returns whether a datagram begins with the long header of QUIC's handshakes.
+fn is_handshake(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|flags| flags & 0x80 != 0)
 }
 
 /// Returns the number of the client whose address it is.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bevy_ecs::entity::Entity;
 use nebula_multiplayer::ClientId;
+use nebula_multiplayer::replication::ReplicationSettings;
 use nebula_multiplayer::server::{Disconnect, ServerEvent};
 use nebula_multiplayer::transport::sim::{FaultCounts, Random, SimPipe};
 use tokio::time::sleep;
@@ -20,6 +21,7 @@ use crate::oracle::chaos::faults;
 use crate::oracle::client;
 use crate::oracle::interest::{Allowed, Sets};
 use crate::oracle::messages;
+use crate::oracle::run::replication;
 use crate::oracle::scenario::Scenario;
 use crate::oracle::truth::History;
 use crate::oracle::world::{self, State, Tag};
@@ -104,6 +106,7 @@ pub(crate) struct Simulation {
     leaving: Option<Socket>,
     frozen_until: Duration,
     joining: Joining,
+    replication: ReplicationSettings,
     sets: Sets,
     history: History,
     allowed: BTreeMap<ClientId, Allowed>,
@@ -135,11 +138,13 @@ impl Simulation {
         let mut random = Random::new(seed);
         let net = Net::new(random.word());
         let mut scenario = Scenario::new(random.word());
-        let host = Host::new(&net, &mut random, &mut scenario);
+        let (replication, kept) = replication(seed);
+        let host = Host::new(&net, &mut random, &mut scenario, replication);
         let joining = Joining {
             net: Arc::clone(&net),
             fingerprint: host.net.fingerprint(),
             limits: host.server.settings().limits.clone(),
+            kept,
         };
         let mut simulation = Self {
             net,
@@ -152,6 +157,7 @@ impl Simulation {
             leaving: None,
             frozen_until: Duration::ZERO,
             joining,
+            replication,
             sets: Sets::default(),
             history: History::default(),
             allowed: BTreeMap::new(),
@@ -248,7 +254,9 @@ impl Simulation {
         }
         let mut scenario = Scenario::new(self.random.word());
         scenario.follow_after(&self.scenario);
-        self.host = Some(Host::new(&self.net, &mut self.random, &mut scenario));
+        let replication = self.replication;
+        let host = Host::new(&self.net, &mut self.random, &mut scenario, replication);
+        self.host = Some(host);
         self.scenario = scenario;
         for guest in &mut self.guests {
             guest.player = None;
@@ -394,17 +402,24 @@ impl Simulation {
         let end = self.net.now() + patience(&self.truth, RATE_MIN) + DEAD_LINES;
         let mut rest = Rest::new(QUIET);
         while !rest.is_over() {
-            let before = (self.truth.clone(), self.allowed.clone());
+            let before = (self.truth.clone(), self.allowed.clone(), self.sessions());
             self.tick().await?;
             if self.sabotage == Sabotage::Ghost {
                 let guest = &mut self.guests[0].process;
                 guest.world.spawn(Tag(u64::MAX));
             }
-            let changed = (&self.truth, &self.allowed) != (&before.0, &before.1);
+            // Whoever comes back may be sent everything anew, which takes its time as a change does.
+            let after = (&self.truth, &self.allowed, self.sessions());
+            let changed = after != (&before.0, &before.1, before.2);
             let wrong = self.wrong();
             rest.tick(changed, self.net.now() > end, wrong)?;
         }
         Ok(())
+    }
+
+    /// Returns how many sessions have begun or were resumed.
+    fn sessions(&self) -> u64 {
+        self.report.joins + self.report.befell[Befell::Resume as usize]
     }
 
     /// Returns the first thing that is not yet as it must be.

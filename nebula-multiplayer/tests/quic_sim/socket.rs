@@ -8,8 +8,14 @@ use std::sync::Arc;
 
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, UdpPoller};
+use quinn_proto::RandomConnectionIdGenerator;
 
 use super::net::{Asked, Net};
+
+/// The length of the ids that a server gives its connections. An initial packet for one that it has forgotten
+/// cannot be read, for want of its keys; with ids of 8 bytes, which a client may choose, one in four looks
+/// like a first packet all the same, by other keys in every run. Shorter ones are refused each time.
+const ID_BYTES: usize = 7;
 
 /// A socket, held by whoever plays its process.
 #[derive(Clone, Debug)]
@@ -37,6 +43,9 @@ impl Socket {
     ) -> io::Result<Endpoint> {
         let mut config = EndpointConfig::default();
         config.rng_seed(Some(seed));
+        if server.is_some() {
+            config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(ID_BYTES)));
+        }
         let socket = Arc::new(self.clone());
         Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime))
     }
