@@ -11,7 +11,7 @@ use crate::SectorKey;
 const KEPT_CAPACITY: usize = 16;
 
 /// Where a value lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     bucket: u32,
     slot: u32,

