@@ -319,6 +319,12 @@ impl Interest {
         true
     }
 
+    /// Returns what is known of a client besides its areas.
+    #[must_use]
+    pub fn client_facts(&self, id: ClientId) -> Option<ClientFacts> {
+        self.clients.get(id).map(|client| client.facts)
+    }
+
     /// Replaces the areas of a client, and returns whether it is known.
     pub fn set_areas(&mut self, id: ClientId, areas: &[Area]) -> bool {
         let clients = &mut self.clients;

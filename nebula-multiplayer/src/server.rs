@@ -408,6 +408,11 @@ impl Server {
     }
 
     /// Returns who is interested in what, to change it.
+    ///
+    /// What a client sees beside its area is set by
+    /// [`add_client`](Interest::add_client), once it is [connected](ServerEvent::Connected). Like its player, its
+    /// area and its budget it holds until the client is [gone](ServerEvent::Disconnected), also when it
+    /// joins anew before that.
     pub const fn interest_mut(&mut self) -> &mut Interest {
         &mut self.interest
     }

@@ -5,12 +5,12 @@ use core::time::Duration;
 use bevy_ecs::entity_disabling::Disabled;
 use nebula_math::WorldPosition;
 use nebula_multiplayer::interest::{
-    Area, ClientFacts, Facts, FollowsParent, Interest, InterestArea,
+    Area, ClientFacts, Facts, FollowsParent, Interest, InterestArea, Layers,
 };
 use nebula_multiplayer::limits::Limits;
 use nebula_multiplayer::protocol::{Channel, Protocol};
 use nebula_multiplayer::replication::{DespawnReason, NetworkIds, Replicate};
-use nebula_multiplayer::server::ServerSettings;
+use nebula_multiplayer::server::{ServerEvent, ServerSettings};
 use nebula_multiplayer::testing::TestPair;
 use nebula_multiplayer::transport::Lane;
 use nebula_multiplayer::{ClientEvent, ClientId, NetworkId};
@@ -215,4 +215,48 @@ fn a_radius_of_a_client_holds_before_it_has_joined_and_when_it_joins_anew() {
     pair.run_ms(500);
     assert!(pair.the_client().is_connected());
     assert_eq!(seen(&mut pair).len(), 1, "joined anew");
+}
+
+#[test]
+fn layers_and_capacity_of_a_client_hold_when_it_joins_anew() {
+    for noticed in [true, false] {
+        let mut pair = TestPair::new(&protocol());
+        let id = pair.client(0).id().expect("a link");
+        let near = WorldPosition::ORIGIN;
+        let player = pair.world.spawn((Replicate, near)).id();
+        pair.play(player);
+        pair.world.spawn_batch([(Replicate, near); 8]);
+        let stealthy = (Replicate, near, Layers::only(3));
+        pair.world.spawn_batch([stealthy; 5]);
+        pair.run_ms(500);
+        assert_eq!(seen(&mut pair).len(), 9, "those of the usual layer");
+        let facts = ClientFacts {
+            layers: Layers::only(3),
+            max_visible: 4,
+        };
+        pair.server.interest_mut().add_client(id, facts);
+        pair.run_ms(500);
+        assert_eq!(seen(&mut pair).len(), 4, "the view's capacity of the other");
+        pair.events.clear();
+        pair.crash(0, noticed);
+        pair.reconnect(0);
+        // At no time is anybody sent whom the game took from its view.
+        let mut most = 0;
+        for _ in 0..40 {
+            pair.run_ms(50);
+            most = most.max(seen(&mut pair).len());
+        }
+        let joined = ServerEvent::Connected {
+            client: id,
+            resumed: false,
+        };
+        assert!(pair.events.contains(&joined), "{:?}", pair.events);
+        assert_eq!(pair.server.interest().client_facts(id), Some(facts));
+        assert_eq!((most, seen(&mut pair).len()), (4, 4), "{noticed}");
+        // A session that is over takes all of it along.
+        let now = pair.now();
+        pair.server.kick(id, "enough", now);
+        pair.run_ms(2_000);
+        assert_eq!(pair.server.interest().client_facts(id), None);
+    }
 }

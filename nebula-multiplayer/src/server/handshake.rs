@@ -82,10 +82,15 @@ impl Server {
         let (player, area) = (peer.player, peer.area);
         // What the session before sent counts by its numbers, not by those that begin now.
         self.inbox.forget(client);
+        // Nobody was told that it is gone: what the game said of it holds.
+        let facts = self.interest.client_facts(client);
         self.replicator.remove_client(client);
         self.watcher.remove_client(&mut self.interest, client);
         self.replicator.add_client(client);
         self.watcher.add_client(&mut self.interest, client);
+        if let Some(facts) = facts {
+            self.interest.add_client(client, facts);
+        }
         self.watcher.set_player(client, player);
         if let Err(error) = self.watcher.set_area(client, area) {
             tracing::error!(%client, %error, "a radius that was valid is not");
