@@ -98,7 +98,7 @@ impl<I: Copy> Leaf<I> {
             blocks: Vec::new(),
             keys: Vec::new(),
         };
-        leaf.write_all(keys.iter().copied());
+        leaf.write_all(&keys);
         if !frame.is_exact() {
             leaf.keys = keys;
         }
@@ -257,7 +257,9 @@ impl<I: Copy> Leaf<I> {
         if slot.is_multiple_of(LANES) {
             self.blocks.push(Block::default());
         }
-        if self.is_exact() {
+        if self.cube.level <= OFFSET_BITS {
+            self.write_low(slot, &key);
+        } else if self.is_exact() {
             self.set(slot, key);
         } else {
             self.keys.push(key);
@@ -439,19 +441,19 @@ impl<I: Copy> Leaf<I> {
     /// Writes every point anew in a frame that fits the points of a large cube.
     fn encode(&mut self, keys: Vec<Key>) {
         self.wide_frame = Frame::fitting(&self.cube, &keys);
-        self.write_all(keys.iter().copied());
+        self.write_all(&keys);
         self.keys = if self.is_exact() { Vec::new() } else { keys };
     }
 
     /// Writes every point anew in the present frame.
-    fn write_all(&mut self, keys: impl ExactSizeIterator<Item = Key>) {
+    fn write_all(&mut self, keys: &[Key]) {
         self.blocks.clear();
         self.blocks
             .resize(keys.len().div_ceil(LANES), Block::default());
         let frame = self.frame();
-        for (slot, key) in keys.enumerate() {
+        for (slot, key) in keys.iter().enumerate() {
             let offsets = frame
-                .offsets(&key)
+                .offsets(key)
                 .expect("a frame holds the points it was made for");
             self.write(slot, offsets);
         }

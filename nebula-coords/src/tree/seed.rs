@@ -133,25 +133,38 @@ pub(super) struct Window {
 impl Window {
     /// Returns seeds for numbered keys, and the window on them.
     pub(super) fn open(keys: impl Iterator<Item = (u32, Key)> + Clone) -> (Vec<Seed>, Self) {
+        Self::open_and(keys, |_| {})
+    }
+
+    /// Does so, and calls a function once with the number of each.
+    pub(super) fn open_and(
+        keys: impl Iterator<Item = (u32, Key)> + Clone,
+        mut each: impl FnMut(u32),
+    ) -> (Vec<Seed>, Self) {
         let Some((_, first)) = keys.clone().next() else {
             return (Vec::new(), Self::on(&[0; 3], 0));
         };
         let mut window = Self::near(&first);
-        let mut beyond = 0;
-        let mut seeds: Vec<_> = keys
-            .clone()
-            .map(|(point, key)| {
-                beyond |= window.beyond(&key);
-                window.seed(&key, point)
-            })
-            .collect();
-        if beyond != 0 {
-            let bits = keys
-                .clone()
-                .fold(0, |bits, (_, key)| bits | difference(&key, &first));
-            window = Self::on(&first, level_of_difference(bits));
-            seeds.clear();
-            seeds.extend(keys.map(|(point, key)| window.seed(&key, point)));
+        let mut seeds = Vec::with_capacity(keys.size_hint().0);
+        let mut rest = keys.clone();
+        for (point, key) in rest.by_ref() {
+            each(point);
+            if window.beyond(&key) != 0 {
+                // Its seeds would be of no use: the rest is looked at for a wider one.
+                let bits = keys
+                    .clone()
+                    .take(seeds.len() + 1)
+                    .fold(0, |bits, (_, key)| bits | difference(&key, &first));
+                let bits = rest.fold(bits, |bits, (point, key)| {
+                    each(point);
+                    bits | difference(&key, &first)
+                });
+                window = Self::on(&first, level_of_difference(bits));
+                seeds.clear();
+                seeds.extend(keys.map(|(point, key)| window.seed(&key, point)));
+                return (seeds, window);
+            }
+            seeds.push(window.seed(&key, point));
         }
         (seeds, window)
     }
