@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use common::{Chat, Health, Hit, Pair, Steer, protocol};
 use nebula_multiplayer::limits::Limits;
-use nebula_multiplayer::session::InputVerdict;
+use nebula_multiplayer::session::{InputVerdict, SendError};
 use nebula_multiplayer::{
     Channel, Client, ClientEvent, ClientSettings, Disconnect, Identity, Protocol, Server,
     ServerEvent, ServerSettings,
@@ -236,6 +236,27 @@ fn a_resume_goes_on_where_it_stopped() {
         pair.server.messages::<Chat>().collect::<Vec<_>>(),
         [(pair.id, chat("also kept"))]
     );
+}
+
+#[test]
+fn messages_are_taken_for_one_that_is_back_and_has_not_said_hello() {
+    let mut pair = Pair::connected();
+    pair.server.disconnect(pair.id, pair.now);
+    pair.client.link_lost(pair.now);
+    pair.server.send(pair.id, &chat("away")).unwrap();
+    let back = pair.server.connect(Identity::Account(7), pair.now);
+    assert_eq!(back, Ok(pair.id));
+    pair.server.send(pair.id, &chat("at the door")).unwrap();
+    pair.server.send(pair.id, &Hit(1)).unwrap();
+    pair.client.connect(pair.now);
+    pair.steps(3);
+    let said: Vec<_> = pair.client.messages::<Chat>().map(|chat| chat.0).collect();
+    assert_eq!(said, ["away", "at the door"]);
+    assert_eq!(pair.client.messages::<Hit>().collect::<Vec<_>>(), [Hit(1)]);
+    // Whoever was never in has no session to keep them for.
+    let stranger = pair.server.connect(Identity::Account(8), pair.now).unwrap();
+    let refused = pair.server.send(stranger, &Hit(2));
+    assert_eq!(refused, Err(SendError::NotConnected));
 }
 
 #[test]

@@ -63,7 +63,8 @@ impl Server {
 
     fn queue(&mut self, client: ClientId, kind: usize, bytes: Vec<u8>) -> Result<(), SendError> {
         let peer = self.clients.get_mut(&client).filter(|peer| peer.joined);
-        let peer = peer.filter(|peer| matches!(peer.link, Link::Live | Link::Detached { .. }));
+        // One that is back and has not said hello yet is as good as away.
+        let peer = peer.filter(|peer| !matches!(peer.link, Link::Closing { .. }));
         let peer = peer.ok_or(SendError::NotConnected)?;
         let channel = self
             .protocol
