@@ -71,6 +71,7 @@ impl Distance for Small {
 }
 
 impl Distance for U384 {
+    #[inline]
     fn of([x, y, z]: [u128; 3]) -> Self {
         if (x | y | z) >> 63 == 0 {
             return Self::from(Small::of([x, y, z]));
@@ -87,6 +88,7 @@ impl Distance for U384 {
     }
 
     /// The largest are about 2^258.
+    #[inline]
     fn above(self) -> f64 {
         const LIMB: f64 = (1_u128 << 127) as f64 * 2.0;
         let [low, mid, high] = self.limbs().map(float);
@@ -149,6 +151,11 @@ impl<D: Distance> Best<D> {
     pub(super) fn expect_within(&mut self, distance: f64) {
         let limit = distance * distance * (1.0 + ROUNDING);
         self.limit_above = self.limit_above.min(limit);
+    }
+
+    /// Learns that as many points as are wanted have at most this for `square_below`, or little less.
+    pub(super) fn expect_below(&mut self, square: f64) {
+        self.limit_above = self.limit_above.min(square * (1.0 + 16.0 * ROUNDING));
     }
 
     /// Returns a float not below the distance beyond which nothing is wanted.
@@ -214,6 +221,10 @@ impl<D: Distance> Best<D> {
     }
 
     fn lower_to(&mut self, limit: D) {
+        // Among many at the same distance the limit stays as it is.
+        if limit == self.limit {
+            return;
+        }
         self.limit = limit;
         self.limit_above = self.limit_above.min(limit.above());
     }

@@ -233,17 +233,19 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         if !frame.is_exact() {
             let view = kernel::View::new(&self.at, frame, leaf.stray());
             let never = |radius| view.never(radius);
-            self.scan(at, view.near_center(), never, |search, _, slot| {
-                search.offer_by_key(at, slot);
+            self.scan(at, view.near_center(), never, |search, _, from, bits| {
+                search.offer_by_keys(at, from, bits);
             });
         } else if let Some(center) = near_center(&self.at, &frame.origin) {
             self.scan(
                 at,
                 Center::Whole(center),
                 kernel::never,
-                |search, block, slot| {
-                    let square = exact_square(block, slot % LANES, center);
-                    search.offer(D::small(square), at, slot);
+                |search, blocks, from, bits| {
+                    for lane in ones(bits) {
+                        let square = exact_square(&blocks[lane / LANES], lane % LANES, center);
+                        search.offer(D::small(square), at, from + lane);
+                    }
                 },
             );
         } else {
@@ -260,7 +262,7 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
         at: u32,
         center: Center,
         never: impl Fn(f64) -> f32,
-        mut offer: impl FnMut(&mut Self, &Block, usize),
+        mut offer: impl FnMut(&mut Self, &[Block], usize, u64),
     ) {
         let leaf = self.index.leaves.get(at);
         let (mut from, mut blocks) = (0, leaf.blocks());
@@ -274,26 +276,52 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
             let (some, rest) = blocks.split_at(group.min(blocks.len()));
             let never = never(self.best.radius_above());
             let used = u64::MAX.unbounded_shr(64_u32.saturating_sub((leaf.len() - from) as u32));
-            let mut bits = simd::near(some, center, never, never).maybe & used;
+            let bits = simd::near(some, center, never, never).maybe & used;
             leaf.fetch_keys(from, bits);
-            while bits != 0 {
-                let lane = bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                offer(self, &some[lane / LANES], from + lane);
-            }
+            offer(self, some, from, bits);
             from += some.len() * LANES;
             (blocks, group) = (rest, (group * 2).min(GROUP));
         }
     }
 
+    /// Offers points by their whole positions, a bit for each. A leaf in a large cube has coarse offsets and may show
+    /// nearly all it holds, so floats put the nearest first.
+    fn offer_by_keys(&mut self, leaf: u32, from: usize, bits: u64) {
+        let keys = self.index.leaves.get(leaf).whole_keys();
+        let keys = &keys.expect("the offsets are coarse")[from..];
+        let (mut found, mut count) = ([0; 64], 0);
+        for lane in ones(bits) {
+            let square = square_below(self.gaps(&keys[lane]));
+            // The bits of floats that are not negative are in their order; the lowest make room for the lane.
+            found[count] = square.to_bits() & !63 | lane as u64;
+            count += 1;
+        }
+        let found = &mut found[..count];
+        let wanted = self.best.wanted();
+        if count > wanted {
+            found.sort_unstable();
+            self.best.expect_below(f64::from_bits(found[wanted - 1]));
+        }
+        for point in found {
+            if f64::from_bits(*point & !63) <= self.best.limit_above {
+                let lane = (*point & 63) as usize;
+                self.offer(D::of(self.gaps(&keys[lane])), leaf, from + lane);
+            }
+        }
+    }
+
     /// Offers a point by its whole position.
     fn offer_by_key(&mut self, leaf: u32, slot: usize) {
-        let key = self.index.leaves.get(leaf).key(slot);
-        let gaps = [0, 1, 2].map(|k| self.at[k].abs_diff(key[k]));
-        // A leaf in a large cube has coarse offsets, and may show nearly all it holds.
+        let gaps = self.gaps(&self.index.leaves.get(leaf).key(slot));
         if square_below(gaps) <= self.best.limit_above {
             self.offer(D::of(gaps), leaf, slot);
         }
+    }
+
+    /// Returns how far a point is along each axis.
+    #[inline]
+    fn gaps(&self, key: &Key) -> [u128; 3] {
+        [0, 1, 2].map(|k| self.at[k].abs_diff(key[k]))
     }
 
     #[inline]
@@ -315,4 +343,16 @@ impl<'a, I: DenseId, D: Distance> Search<'a, I, D> {
             by_id,
         );
     }
+}
+
+/// Returns the places of the bits that are set.
+#[inline]
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let lane = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            lane
+        })
+    })
 }

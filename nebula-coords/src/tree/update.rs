@@ -143,8 +143,11 @@ impl<I: DenseId> SpatialIndex<I> {
 
     fn seat_all(&mut self, moves: &[(I, WorldPosition)]) -> Seated {
         #[cfg(feature = "rayon")]
-        if moves.len() >= super::parallel::WORTH_IT && rayon::current_num_threads() > 1 {
-            return self.seat_all_in_parallel(moves);
+        {
+            use super::parallel::{ENOUGH_THREADS, WORTH_IT};
+            if moves.len() >= WORTH_IT && rayon::current_num_threads() >= ENOUGH_THREADS {
+                return self.seat_all_in_parallel(moves);
+            }
         }
         let mut seated = Seated::default();
         // Three groups are under way: one is looked up, of the one before it the leaves have come, and of the
