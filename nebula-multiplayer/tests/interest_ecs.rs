@@ -310,6 +310,20 @@ fn a_client_sees_around_its_player_and_all_that_watch_for_it() {
 }
 
 #[test]
+fn whoever_was_disabled_from_the_start_watches_all_the_same() {
+    let mut world = World::new();
+    world.spawn((at(0), Watches(CLIENT), Disabled));
+    let rock = world.spawn((Replicate, at(500))).id();
+    let mut interest = Interest::new();
+    let mut system = SpatialInterestSystem::new(InterestConfig::default()).unwrap();
+    system.add_client(&mut interest, CLIENT);
+    NetworkIds::maintain(&mut world);
+    system.run(&mut world, &mut interest);
+    let id = world.resource::<NetworkIds>().of(rock).unwrap();
+    assert!(interest.set(CLIENT).unwrap().contains(id));
+}
+
+#[test]
 fn a_quiet_tick_looks_at_nobody_and_a_change_only_at_those_near_it() {
     let mut game = Game::new();
     let rocks: Vec<_> = (0..300).map(|i| game.spawn(at(i * 10_000))).collect();

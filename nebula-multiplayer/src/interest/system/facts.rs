@@ -1,7 +1,9 @@
 //! From components to facts.
 
 use bevy_ecs::entity::Entity;
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::hierarchy::{ChildOf, Children};
+use bevy_ecs::query::{Allow, With};
 use bevy_ecs::world::{EntityRef, World};
 use nebula_math::WorldPosition;
 
@@ -56,12 +58,10 @@ impl SpatialInterestSystem {
 
     /// Compares the whole world with what is known.
     pub(super) fn resync(&mut self, world: &mut World, interest: &mut Interest) {
+        // Whoever is disabled is hidden, and sees on.
         let watchers: Vec<_> = world
-            .query::<(Entity, &Watches)>()
+            .query_filtered::<Entity, (With<Watches>, Allow<Disabled>)>()
             .iter(world)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|(entity, _)| entity)
             .collect();
         let known: Vec<_> = self.watching.keys().copied().collect();
         for entity in watchers.into_iter().chain(known) {
