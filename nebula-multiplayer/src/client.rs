@@ -293,7 +293,7 @@ impl Client {
         self.echo
     }
 
-    /// Returns where the server's simulation probably is at `now`. Never goes back.
+    /// Returns where the server's simulation probably is at `now`. Never goes back within a session.
     pub fn server_time(&mut self, now: Duration) -> Option<TickTime> {
         self.clock.estimate(now, self.session.min_rtt())
     }

@@ -21,7 +21,7 @@ const SAMPLES: usize = 64;
 ///
 /// Each datagram says at which tick it was made. Those that travelled fastest show the offset
 /// between the two clocks best, so the latest-looking of the last 64 counts; half the least round
-/// trip is added for its way. The estimate never goes back.
+/// trip is added for its way. The estimate never goes back, unless the clock is started anew.
 ///
 /// ```
 /// use core::time::Duration;
@@ -57,6 +57,31 @@ impl Clock {
         self.sample(tick, now);
     }
 
+    /// Begins anew at the welcome of a session that goes on over another link, whose way may be longer.
+    /// What was estimated before is not taken back.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use nebula_multiplayer::{Tick, client::Clock};
+    ///
+    /// let mut clock = Clock::default();
+    /// clock.start(Tick::new(100), 20, Duration::ZERO);
+    /// let before = clock.estimate(Duration::from_secs(1), None);
+    /// clock.resume(Tick::new(115), 20, Duration::from_secs(1));
+    /// assert_eq!(clock.estimate(Duration::from_secs(1), None), before);
+    /// ```
+    pub fn resume(&mut self, tick: Tick, rate: u16, now: Duration) {
+        let (tick_micros, origin, last) = (self.tick_micros, self.origin, self.last);
+        self.start(tick, rate, now);
+        if self.tick_micros == tick_micros {
+            // The same moment, counted from the new origin; one before that is long past.
+            let ticks = i64::from(tick.since(origin).cast_signed());
+            let micros = i64::try_from(tick_micros).unwrap_or(i64::MAX);
+            let passed = ticks.saturating_mul(micros);
+            self.last = last.saturating_add_signed(passed.saturating_neg());
+        }
+    }
+
     /// Takes the tick of a datagram that arrived at `now`.
     pub fn sample(&mut self, tick: Tick, now: Duration) {
         if self.tick_micros == 0 {
@@ -82,7 +107,8 @@ impl Clock {
         self.latest
     }
 
-    /// Returns where the server probably is at `now`, given the least round trip. Never goes back.
+    /// Returns where the server probably is at `now`, given the least round trip. Never goes
+    /// back, unless the clock is started anew.
     pub fn estimate(&mut self, now: Duration, round_trip: Option<Duration>) -> Option<TickTime> {
         let offset = *self.offsets.iter().max()?;
         let way = i64::try_from(round_trip.unwrap_or_default().as_micros()).unwrap_or(i64::MAX) / 2;

@@ -150,8 +150,12 @@ impl Client {
             self.mirror.start_over();
             self.echo = None;
         }
-        self.clock
-            .start(Tick::new(welcome.tick), welcome.tick_rate, self.now);
+        let (tick, rate) = (Tick::new(welcome.tick), welcome.tick_rate);
+        if welcome.resumed {
+            self.clock.resume(tick, rate, self.now);
+        } else {
+            self.clock.start(tick, rate, self.now);
+        }
         self.ticket = (welcome.ticket != [0; 16]).then_some(Held(welcome.ticket));
         let client = ClientId::new(welcome.client);
         self.id = Some(client);
