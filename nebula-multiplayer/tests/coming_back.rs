@@ -4,8 +4,32 @@ use core::time::Duration;
 
 use nebula_multiplayer::protocol::Protocol;
 use nebula_multiplayer::server::ServerSettings;
-use nebula_multiplayer::testing::TestNet;
+use nebula_multiplayer::session::InputVerdict;
+use nebula_multiplayer::testing::{TestNet, TestPair};
 use nebula_multiplayer::transport::sim::Faults;
+
+#[test]
+fn inputs_go_on_however_many_were_numbered_while_the_link_was_gone() {
+    let mut pair = TestPair::new(&Protocol::new("game", 1));
+    pair.run_ms(200);
+    let id = pair.client(0).id().expect("connected");
+    let accept = |pair: &mut TestPair, number| pair.server.accept_input(id, number).unwrap();
+    assert_eq!(accept(&mut pair, 1), InputVerdict::Fresh);
+    assert_eq!(accept(&mut pair, 5_000), InputVerdict::TooNew);
+    pair.cut(0);
+    pair.run_ms(500);
+    pair.reconnect(0);
+    pair.run_ms(500);
+    assert!(pair.the_client().is_connected());
+    assert_eq!(pair.server.totals().resumed, 1);
+    // One that waited for the link comes first.
+    assert_eq!(accept(&mut pair, 2), InputVerdict::Fresh);
+    assert_eq!(accept(&mut pair, 5_000), InputVerdict::Fresh);
+    assert_eq!(accept(&mut pair, 5_001), InputVerdict::Fresh);
+    assert_eq!(accept(&mut pair, 5_000), InputVerdict::Repeated);
+    assert_eq!(accept(&mut pair, 2), InputVerdict::TooOld);
+    assert_eq!(accept(&mut pair, 9_000), InputVerdict::TooNew, "only once");
+}
 
 #[test]
 fn the_clients_clock_does_not_go_back_over_a_slower_link() {

@@ -114,6 +114,7 @@ impl Server {
         }
         self.outcome.clear();
         peer.session.resume(resume, self.now, &mut self.outcome);
+        peer.inputs.reopen();
         Self::settle(&mut self.replicator, client, &self.outcome);
         if self.replicator.view_hash(client) != resume.view_hash {
             // What arrived right before the link was cut was given up since: the client holds more than

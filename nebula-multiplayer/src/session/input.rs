@@ -16,7 +16,7 @@ pub enum InputVerdict {
 /// Which inputs of one client were processed, by the numbers that the client gives them.
 ///
 /// Numbers count up by one per input and may wrap. The window reaches 64 back and 1,024 ahead of
-/// the newest.
+/// the newest; once after [`reopen`](Self::reopen) it reaches ahead as far as need be.
 ///
 /// ```
 /// use nebula_multiplayer::session::{InputVerdict, InputWindow};
@@ -33,6 +33,8 @@ pub struct InputWindow {
     newest: Option<u32>,
     /// Bit `n` is set when `newest - 1 - n` was processed.
     before: u64,
+    /// Whether the newest may be left behind by any number, once.
+    open: bool,
 }
 
 const AHEAD: u32 = 1_024;
@@ -42,6 +44,25 @@ impl InputWindow {
     #[must_use]
     pub const fn newest(&self) -> Option<u32> {
         self.newest
+    }
+
+    /// Lets one input be any number ahead: a client that comes back to its session may have gone on
+    /// counting while its link was gone, and would never be listened to again.
+    ///
+    /// What was processed stays so.
+    ///
+    /// ```
+    /// use nebula_multiplayer::session::{InputVerdict, InputWindow};
+    ///
+    /// let mut window = InputWindow::default();
+    /// window.note(10);
+    /// window.reopen();
+    /// assert_eq!(window.note(11), InputVerdict::Fresh, "one that waited for the link");
+    /// assert_eq!(window.note(5_000), InputVerdict::Fresh);
+    /// assert_eq!(window.note(9_000), InputVerdict::TooNew);
+    /// ```
+    pub const fn reopen(&mut self) {
+        self.open = true;
     }
 
     /// Notes an input and says whether to process it. The first number is taken as it is.
@@ -55,7 +76,7 @@ impl InputWindow {
             return InputVerdict::Repeated;
         }
         if ahead < 1 << 31 {
-            if ahead > AHEAD {
+            if ahead > AHEAD && !core::mem::take(&mut self.open) {
                 return InputVerdict::TooNew;
             }
             let bit = 1_u64.checked_shl(ahead.saturating_sub(1)).unwrap_or(0);
