@@ -124,6 +124,8 @@ impl Repeated {
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) packet: u64,
+    /// Whether a message waits that found no room.
+    pub(crate) is_cramped: bool,
     items: Vec<Item>,
     /// Offset of the flags in the output.
     start: usize,
@@ -392,6 +394,7 @@ impl Session {
         let mut writer = small::Writer::new(out, room.saturating_sub(used));
         self.unordered_out.write(&mut writer, &mut draft.items);
         self.latest_out.write(&mut writer, &mut draft.items);
+        draft.is_cramped = writer.is_cramped();
         if writer.finish() {
             set_flag(out, draft.start, header::MESSAGES);
         }

@@ -182,7 +182,10 @@ fn datagram(
     let draft = peer.session.begin(header, None, room, env.now, out);
     let used = out.len().saturating_sub(start);
     let left = room.saturating_sub(used);
-    let body = !peer.stall.collapsed && body(draft.packet, left, out);
+    // What the budget allows may be less than a message that waits. State takes whatever it is given, so
+    // the message would wait for good: until it has room, the budget is saved for it.
+    let saves = draft.is_cramped && room < env.max.min(env.limits.datagram_bytes);
+    let body = !(saves || peer.stall.collapsed) && body(draft.packet, left, out);
     if !peer.session.end(draft, body, false, env.now, out) {
         return false;
     }

@@ -103,6 +103,7 @@ pub(super) struct Writer<'o> {
     at: usize,
     end: usize,
     count: u8,
+    is_cramped: bool,
 }
 
 impl<'o> Writer<'o> {
@@ -114,18 +115,25 @@ impl<'o> Writer<'o> {
             out,
             at,
             count: 0,
+            is_cramped: false,
         }
     }
 
     /// Writes a message if it fits; returns whether it did.
     pub(super) fn put(&mut self, message: &SmallMessage<'_>) -> bool {
         let fits = self.out.len().saturating_add(message.len()) <= self.end;
+        self.is_cramped |= !fits;
         if !fits || self.count == u8::MAX {
             return false;
         }
         message.encode(self.out);
         self.count = self.count.saturating_add(1);
         true
+    }
+
+    /// Returns whether there was a message that did not fit.
+    pub(super) const fn is_cramped(&self) -> bool {
+        self.is_cramped
     }
 
     /// Sets the count; returns whether there is any message.
