@@ -1,5 +1,7 @@
 //! What still goes out when little may be sent.
 
+use core::time::Duration;
+
 use bevy_ecs::entity::Entity;
 use nebula_math::{IVec3_128, WorldPosition};
 use nebula_multiplayer::limits::Limits;
@@ -77,4 +79,25 @@ fn a_large_message_goes_out_although_state_would_take_every_byte() {
         stir(&mut pair, &crowd);
     }
     assert!(sent(&pair) - before > 10_000);
+}
+
+#[test]
+fn a_client_that_may_send_less_than_a_datagram_a_second_still_speaks() {
+    let limits = Limits {
+        bytes_in_per_second: 1_024,
+        ack_timeout: Duration::from_secs(2),
+        ..Limits::default()
+    };
+    assert!(limits.validate().is_ok());
+    let mut pair = pair(limits);
+    // The first client has the settings of all others; this one has those of the server.
+    let number = pair.join();
+    pair.run_ms(100);
+    let player = pair.world.spawn((Replicate, WorldPosition::MIN)).id();
+    pair.set_player(number, Some(player));
+    for _ in 0..100 {
+        stir(&mut pair, &[player]);
+    }
+    assert!(pair.client(number).client.is_connected());
+    assert_eq!(pair.server.totals().never_acks, 0);
 }

@@ -14,7 +14,10 @@ impl Client {
         if !matches!(self.state, State::Live) {
             return false;
         }
-        let room = max.min(self.settings.limits.datagram_bytes);
+        let limits = &self.settings.limits;
+        // The server bears no more in a second, so a datagram can have no more.
+        let most = usize::try_from(limits.bytes_in_per_second).unwrap_or(usize::MAX);
+        let room = max.min(limits.datagram_bytes).min(most);
         let requests = self.requests();
         let asks = requests.is_some();
         if room < MAX_HEADER || !(asks || self.session.wants_to_send(self.now)) {
