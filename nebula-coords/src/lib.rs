@@ -9,8 +9,10 @@ mod hash_map;
 mod id;
 mod linear;
 mod nearest;
+mod order;
 mod planet;
 mod query;
+mod radix;
 mod region;
 mod runs;
 mod sector;
@@ -30,6 +32,7 @@ pub use grid::{CellKey, CellSizeError, SpatialGrid};
 pub use hash_map::SpatialHashMap;
 pub use id::DenseId;
 pub use linear::LinearIndex;
+pub use order::spatial_order;
 // Positions are part of this API, so a dependant needs no second line in its manifest.
 pub use nebula_math;
 pub use planet::{CubeFace, FaceCoord, Planet, PlanetError};

@@ -137,6 +137,15 @@ impl Region {
         }
     }
 
+    /// Returns some place by which regions that lie beside each other are known.
+    pub(crate) fn place(&self) -> WorldPosition {
+        match self {
+            Self::Ball { center, .. } => *center,
+            Self::Box(aabb) => aabb.min(),
+            Self::Swept { from, .. } => *from,
+        }
+    }
+
     /// Returns whether the region holds the point, exactly.
     #[must_use]
     #[inline]

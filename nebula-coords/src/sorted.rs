@@ -5,7 +5,6 @@ mod lanes;
 mod layout;
 mod pairs;
 mod query;
-mod radix;
 mod rows;
 mod sort;
 

@@ -2,6 +2,7 @@
 
 mod arena;
 mod ball;
+mod batch;
 mod best;
 mod bulk;
 mod changes;

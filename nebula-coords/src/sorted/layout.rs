@@ -4,8 +4,8 @@ use core::ops::RangeInclusive;
 
 use nebula_math::WorldPosition;
 
-use super::radix::index_bits;
 use super::rows::Small;
+use crate::radix::index_bits;
 
 /// Offsets stay below this and radii below half of it, so that a sum of three squares fits 64 bits.
 const EXTENT_LIMIT: u32 = 1 << 31;

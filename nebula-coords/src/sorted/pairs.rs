@@ -12,8 +12,8 @@ use core::ops::ControlFlow;
 use super::SortedIndex;
 use super::lanes::Finder;
 use super::layout::{Layout, measure};
-use super::radix::{Word, radix_sort};
 use super::rows::{Rows, Small};
+use crate::radix::{Word, radix_sort};
 
 /// At this many entries or fewer, asking each against each is faster than sorting. Measured with
 /// `cargo xtask bench seeds --only crossover`.

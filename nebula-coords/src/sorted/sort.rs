@@ -2,9 +2,9 @@
 
 use nebula_math::WorldPosition;
 
-use super::radix::{Word, index_bits, radix_sort};
 use super::{Particle, SortedIndex};
 use crate::grid::CellKey;
+use crate::radix::{Word, index_bits, radix_sort};
 
 /// When more than one entry in this many left its cell, sorting everything is faster than merging.
 const MOVERS_SHARE: usize = 3;

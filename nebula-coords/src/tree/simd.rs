@@ -10,8 +10,11 @@
     reason = "vector instructions are chosen when the program runs; decision 0017 shows what they gain"
 )]
 
+mod append;
+
 use super::kernel::Center;
 use super::leaf::{Block, LANES};
+pub(super) use append::{append, append_kept};
 
 /// So many blocks are looked at together: one bit of a word for each point.
 pub(super) const GROUP: usize = 64 / LANES;
@@ -159,62 +162,6 @@ pub(super) fn prefetch_list<T>(list: &[T], lines: usize) {
         prefetch(item);
     }
 }
-
-/// Appends to a list, as `extend_from_slice` does, but without a call of `memcpy`: most leaves are so small that
-/// the call would cost as much as the copy.
-#[inline]
-pub(super) fn append<T: Copy>(list: &mut Vec<T>, more: &[T]) {
-    let count = more.len();
-    list.reserve(count);
-    let from = more.as_ptr();
-    // SAFETY: every copy stays below `count`, on both sides: the loop by its condition, the two after it because
-    // there are at least `STEP` items and fewer than two steps are left. There is room for `count` items, and
-    // the borrows keep the two sides apart. In the end all of them are written.
-    unsafe {
-        let to = list.as_mut_ptr().add(list.len());
-        if count < STEP {
-            core::ptr::copy_nonoverlapping(from, to, count);
-        } else {
-            let mut at = 0;
-            while at + 2 * STEP <= count {
-                core::ptr::copy_nonoverlapping(from.add(at), to.add(at), STEP);
-                core::ptr::copy_nonoverlapping(from.add(at + STEP), to.add(at + STEP), STEP);
-                at += 2 * STEP;
-            }
-            let first = at.min(count - STEP);
-            core::ptr::copy_nonoverlapping(from.add(first), to.add(first), STEP);
-            let last = count - STEP;
-            core::ptr::copy_nonoverlapping(from.add(last), to.add(last), STEP);
-        }
-        list.set_len(list.len() + count);
-    }
-}
-
-/// Appends the items whose bits are set to a list.
-#[inline]
-pub(super) fn append_kept<T: Copy>(list: &mut Vec<T>, items: &[T], mut bits: u64) {
-    debug_assert!(
-        64 - bits.leading_zeros() as usize <= items.len(),
-        "a bit for each item"
-    );
-    let count = bits.count_ones() as usize;
-    if count == items.len() {
-        return append(list, items);
-    }
-    list.reserve(count);
-    // SAFETY: there is room for `count` items, and all of them are written before they count.
-    unsafe {
-        let to = list.as_mut_ptr().add(list.len());
-        for at in 0..count {
-            to.add(at).write(items[bits.trailing_zeros() as usize]);
-            bits &= bits - 1;
-        }
-        list.set_len(list.len() + count);
-    }
-}
-
-/// So many items are copied at a time.
-const STEP: usize = 16;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -393,7 +340,7 @@ mod tests {
         ways
     }
 
-    fn word(state: &mut u64) -> u64 {
+    pub(super) fn word(state: &mut u64) -> u64 {
         *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -515,32 +462,6 @@ mod tests {
                     let is_near = (least - exact).abs() <= exact / f64::from(1 << 21);
                     assert!(least == exact || is_near, "{least} {exact}");
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn lists_grow_by_what_is_appended() {
-        let items: Vec<(u8, u64)> = (0..100).map(|i| (1, i)).collect();
-        for count in 0..=100 {
-            let (mut list, mut expected) = (vec![(9, 9)], vec![(9, 9)]);
-            for from in [0, 100 - count] {
-                append(&mut list, &items[from..from + count]);
-                expected.extend_from_slice(&items[from..from + count]);
-            }
-            assert_eq!(list, expected);
-        }
-        let mut state = 3;
-        for count in 0..=64_usize {
-            let used = u64::MAX.unbounded_shr(64 - u32::try_from(count).expect("small"));
-            for bits in [0, u64::MAX, word(&mut state), word(&mut state), 1, 1 << 63] {
-                let bits = bits & used;
-                let kept = (0..count)
-                    .filter(|at| bits >> at & 1 == 1)
-                    .map(|at| items[at]);
-                let mut list = vec![(9, 9)];
-                append_kept(&mut list, &items[..count], bits);
-                assert!(list.into_iter().eq([(9, 9)].into_iter().chain(kept)));
             }
         }
     }

@@ -8,7 +8,7 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const RADIX_MIN: usize = 600;
 
 /// A key and an index in one number.
-pub(super) trait Word: Copy + Ord + Default {
+pub(crate) trait Word: Copy + Ord + Default {
     /// Puts the key above the index; the caller has checked that both fit.
     fn pack(key: u128, shift: u32, index: usize) -> Self;
     /// Returns the index in the lowest bits.
@@ -51,13 +51,13 @@ word!(u64);
 word!(u128);
 
 /// Returns how many bits the indices of `n` entries take.
-pub(super) const fn index_bits(n: usize) -> u32 {
+pub(crate) const fn index_bits(n: usize) -> u32 {
     usize::BITS - n.saturating_sub(1).leading_zeros()
 }
 
 /// Sorts words by their key of `bits` bits above `shift`, and by the index in the bits below; on entry
 /// the indices ascend. `spare` is working room.
-pub(super) fn radix_sort<W: Word>(words: &mut Vec<W>, spare: &mut Vec<W>, shift: u32, bits: u32) {
+pub(crate) fn radix_sort<W: Word>(words: &mut Vec<W>, spare: &mut Vec<W>, shift: u32, bits: u32) {
     if words.len() < RADIX_MIN {
         words.sort_unstable();
         return;
