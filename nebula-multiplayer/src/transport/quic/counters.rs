@@ -11,8 +11,8 @@ use crate::limits::LogCap;
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// What the transport counted since its start: whom it did not let in, what it dropped, and
-        /// which connections it ended. Limits that make a peer or the game wait, and those inside of
-        /// quinn, have no field.
+        /// which connections it ended. Limits that make a peer or the game wait, those inside of quinn, and
+        /// datagrams that come before a login, have no field.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
         #[non_exhaustive]
         pub struct TransportStats {

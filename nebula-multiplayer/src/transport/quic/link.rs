@@ -317,6 +317,12 @@ impl Rates {
     }
 }
 
+/// Returns a copy: what waits for a tick would else keep its packet in memory, and all others that the
+/// system handed over in one piece with it, up to 64 KiB.
+fn copied(bytes: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(bytes)
+}
+
 async fn read_datagrams(
     connection: Connection,
     inbound: mpsc::Sender<Inbound>,
@@ -338,7 +344,7 @@ async fn read_datagrams(
             }
             Verdict::Drop => return End::Flood,
         }
-        match inbound.try_send(Inbound::Datagram(bytes)) {
+        match inbound.try_send(Inbound::Datagram(copied(&bytes))) {
             Ok(()) => counters.datagrams_in.add(),
             // Datagrams may be lost; whoever sends more than we look at loses the rest.
             Err(TrySendError::Full(_)) => {
@@ -368,7 +374,8 @@ async fn read_stream(
             return End::Flood;
         }
         // Waits for the game, and so lets the peer wait: nothing more is read meanwhile.
-        if inbound.send(Inbound::Stream(chunk.bytes)).await.is_err() {
+        let bytes = copied(&chunk.bytes);
+        if inbound.send(Inbound::Stream(bytes)).await.is_err() {
             return End::Unheard;
         }
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quinn::{Connection, Endpoint, Incoming, RecvStream, SendStream, VarInt};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -159,6 +160,8 @@ async fn greet(
         note!(counters, refused_address, debug, { %from, }, "an address has enough connections");
         return close(close_code::ADDRESS, "too many connections");
     }
+    let mut early = JoinSet::new();
+    early.spawn(discard(connection.clone()));
     let asked = timeout_at(deadline, credentials(&connection)).await;
     let (send, recv, credentials) = match asked {
         Ok(Some(all)) => all,
@@ -196,8 +199,15 @@ async fn greet(
     if let Some(pass) = seat.pass.as_mut() {
         shared.gate().finish(pass);
     }
+    drop(early);
     Carrier::carry(carrier, send, recv, Arc::clone(counters)).await;
     drop(seat);
+}
+
+/// Throws away the datagrams of a peer that is not let in yet, which say nothing. One byte that waits
+/// to be read keeps all of the packets in memory that the system handed over together with its own.
+async fn discard(connection: Connection) {
+    while connection.read_datagram().await.is_ok() {}
 }
 
 /// Returns the one stream and what its first bytes say: a length (`u16`, low byte first) and as
