@@ -14,6 +14,10 @@ const UNPROVEN: u32 = 2;
 /// How many seconds of a rate may be used at once.
 const BURST: u32 = 4;
 
+/// Between two looks at all addresses for some that can be forgotten. A first packet may come from
+/// anyone, and must not cost as much as there are addresses.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
 /// Why no hands are shaken over a first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -59,6 +63,8 @@ pub struct Gate {
     unproven: Bucket,
     // Strangers choose these keys, so the hasher is keyed; its order is never looked at.
     addresses: HashMap<IpAddr, Entry>,
+    /// When all of them were last looked at.
+    looked: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -90,6 +96,7 @@ impl Gate {
             handshaking: 0,
             unproven: Bucket::new((calm / BURST).max(1), calm, Duration::ZERO),
             addresses: HashMap::new(),
+            looked: None,
         }
     }
 
@@ -224,6 +231,11 @@ impl Gate {
         if self.addresses.len() < max {
             return true;
         }
+        let soon = |last| now.saturating_sub(last) < LOOK_EVERY;
+        if self.looked.is_some_and(soon) {
+            return false;
+        }
+        self.looked = Some(now);
         let brim = self.limits.connects_per_second.saturating_mul(BURST);
         self.addresses.retain(|_, entry| {
             entry.rate.refill(now);
@@ -410,6 +422,23 @@ mod tests {
         );
         let rested = Duration::from_millis(500);
         assert_eq!(gate.judge(ip(99), false, rested), Ok(()));
+    }
+
+    #[test]
+    fn a_full_table_is_not_looked_through_for_each_newcomer() {
+        let mut gate = Gate::new(TransportLimits {
+            addresses: 16,
+            ..TransportLimits::default()
+        });
+        for n in 0..16 {
+            assert_eq!(closed_at_once(&mut gate, 9, |_| ip(n), NOW), UNPROVEN);
+        }
+        let at = Duration::from_millis;
+        let no_room = Err(Verdict::Address);
+        assert_eq!(gate.judge(ip(99), false, at(400)), no_room);
+        // All have rested since, but it is too soon to look again.
+        assert_eq!(gate.judge(ip(99), false, at(600)), no_room);
+        assert_eq!(gate.judge(ip(99), false, at(650)), Ok(()));
     }
 
     #[test]
