@@ -1,4 +1,5 @@
-//! The server guide explains every setting, and none that is not there.
+//! The server guide explains every setting, and none that is not there; and no guide leaves players
+//! behind.
 
 #![cfg(feature = "quic")]
 
@@ -10,8 +11,12 @@ use nebula_multiplayer::transport::quic::QuicSettings;
 use serde::Serialize;
 
 fn guide() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/server-guide.md");
-    std::fs::read_to_string(path).expect("the guide is beside the crate")
+    page("server-guide.md")
+}
+
+fn page(name: &str) -> String {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/");
+    std::fs::read_to_string(format!("{docs}{name}")).expect("the guides are beside the crate")
 }
 
 /// Returns the names in the first column of the table with this head.
@@ -39,6 +44,24 @@ fn every_setting_of_a_server_is_in_the_guide() {
     every_field_is_explained::<TransportLimits>("TransportLimits");
     every_field_is_explained::<QuicSettings>("QuicSettings");
     every_field_is_explained::<ServerSettings>("ServerSettings");
+}
+
+#[test]
+fn examples_that_give_players_keep_them_for_who_is_back_and_take_them_from_who_is_gone() {
+    for name in ["server-guide.md", "guide.md"] {
+        let page = page(name);
+        let examples = page.split("```rust").skip(1);
+        let examples = examples.filter_map(|rest| rest.split("```").next());
+        let giving: Vec<&str> = examples
+            .filter(|code| code.contains("ServerEvent::Connected"))
+            .collect();
+        assert!(!giving.is_empty(), "{name}");
+        for code in giving {
+            for words in ["players.entry(client)", "players.remove(&client)"] {
+                assert!(code.contains(words), "{name} without {words}");
+            }
+        }
+    }
 }
 
 #[test]
