@@ -89,7 +89,7 @@ pub(super) fn run(
             view.take(event, out)?;
         }
         stage.show(|shown| view.describe(&client, &link, options, shown));
-        try_again(&mut link, &mut lost, out)?;
+        try_again(&mut link, &client, &mut lost, out)?;
         out.flush()?;
         std::thread::sleep(FRAME);
     }
@@ -113,10 +113,16 @@ fn settings(options: &ClientOptions) -> QuicClientSettings {
 }
 
 /// Makes a new link when there is none, until patience is at its end.
-fn try_again(link: &mut QuicClient, lost: &mut Option<Instant>, out: &mut dyn Write) -> Result<()> {
+fn try_again(
+    link: &mut QuicClient,
+    client: &Client,
+    lost: &mut Option<Instant>,
+    out: &mut dyn Write,
+) -> Result<()> {
     match link.state() {
-        LinkState::Up => *lost = None,
-        LinkState::Connecting => {}
+        LinkState::Up if client.is_connected() => *lost = None,
+        // A server that is full takes a link and ends it again: only a session is a success.
+        LinkState::Up | LinkState::Connecting => {}
         LinkState::Down(error) => {
             let since = *lost.get_or_insert_with(Instant::now);
             if error.is_final() || since.elapsed() > PATIENCE {
@@ -236,5 +242,65 @@ impl View {
         shown.round_trip = client.round_trip();
         shown.known_bytes = client.mirrored_bytes();
         shown.frame = self.frame;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use nebula_multiplayer::limits::Limits;
+    use nebula_multiplayer::transport::quic::QuicSettings;
+    use nebula_multiplayer::{Server, ServerSettings};
+
+    #[test]
+    fn patience_with_a_full_server_ends() {
+        let one = Limits {
+            clients: 1,
+            ..Limits::default()
+        };
+        let settings = ServerSettings {
+            limits: one,
+            ..ServerSettings::default()
+        };
+        let mut server = Server::new(protocol(), settings).unwrap();
+        let listen = QuicSettings {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            ..QuicSettings::default()
+        };
+        let mut net = quic::serve(&server, &listen, OpenLogin).unwrap();
+        let settings = QuicClientSettings::new(net.local_addr(), Trust::Unverified);
+        let mut world = World::new();
+        let mut guests = [(); 2].map(|()| {
+            let client = Client::new(protocol(), ClientSettings::default()).unwrap();
+            (client, None, World::new())
+        });
+        let (mut lost, mut since, mut attempts) = (None, None, Vec::new());
+        let start = Instant::now();
+        while attempts.iter().filter(|byte| **byte == b'\n').count() < 3 {
+            assert!(start.elapsed() < PATIENCE, "it is refused before");
+            net.pump(&mut server, net.now());
+            server.tick(&mut world, net.now());
+            net.flush(&mut server);
+            let first_is_in = guests[0].0.is_connected();
+            for (number, (client, link, mirror)) in guests.iter_mut().enumerate() {
+                if number == 1 && !first_is_in {
+                    continue;
+                }
+                let link =
+                    link.get_or_insert_with(|| quic::connect(&protocol(), &settings).unwrap());
+                link.pump(client, link.now());
+                client.tick(mirror, link.now());
+                link.flush(client);
+                if number == 1 {
+                    try_again(link, client, &mut lost, &mut attempts).unwrap();
+                    since = since.or(lost);
+                    assert_eq!(lost, since, "it is lost since its first attempt");
+                }
+            }
+            std::thread::sleep(FRAME);
+        }
+        let said = String::from_utf8(attempts).unwrap();
+        assert!(said.contains("trying again"), "{said}");
     }
 }
