@@ -12,6 +12,7 @@ pub(crate) mod rstar;
 use std::hint::black_box;
 use std::ops::Range;
 
+use nebula_coords::spatial_order;
 use nebula_math::WorldPosition;
 use nebula_peers::report::Role;
 
@@ -85,6 +86,23 @@ pub(crate) trait Contender {
     /// Answers those queries with a ball each.
     fn balls(&self, queries: Range<usize>, radius_mm: i128, sink: &mut Sink);
 
+    /// Answers those queries with a ball each, in any order: whoever has no call for that is asked in the order of
+    /// [`spatial_order`], which counts.
+    fn batch(
+        &self,
+        centers: &[WorldPosition],
+        queries: Range<usize>,
+        radius_mm: i128,
+        sink: &mut Sink,
+    ) {
+        let first = queries.start;
+        for number in spatial_order(&centers[queries]) {
+            let query = first + number as usize;
+            sink.number = number as usize;
+            self.balls(query..query + 1, radius_mm, sink);
+        }
+    }
+
     /// Answers those queries with the nearest `k` each, nearest first.
     fn nearest(&self, _queries: Range<usize>, _k: usize, _sink: &mut Sink) {}
 }
@@ -95,6 +113,8 @@ pub(crate) struct Sink {
     /// The ids of the query being answered.
     pub(crate) out: Vec<u32>,
     pub(crate) hits: usize,
+    /// Which query is being answered.
+    number: usize,
     answers: Option<Vec<Vec<u32>>>,
 }
 
@@ -112,15 +132,34 @@ impl Sink {
     pub(crate) fn done(&mut self) {
         self.hits += self.out.len();
         if let Some(answers) = &mut self.answers {
-            answers.push(self.out.clone());
+            keep(answers, self.number, &self.out);
         }
+        self.number += 1;
         black_box(&mut self.out).clear();
+    }
+
+    /// Takes the whole answer to a query.
+    #[inline]
+    pub(crate) fn take(&mut self, number: usize, ids: &[u32]) {
+        self.hits += ids.len();
+        if let Some(answers) = &mut self.answers {
+            keep(answers, number, ids);
+        }
+        black_box(ids);
     }
 
     /// Returns the answers of a recording sink, as they came.
     pub(crate) fn answers(self) -> Vec<Vec<u32>> {
         self.answers.unwrap_or_default()
     }
+}
+
+/// Keeps an answer by the number of its query.
+fn keep(answers: &mut Vec<Vec<u32>>, number: usize, ids: &[u32]) {
+    if answers.len() <= number {
+        answers.resize(number + 1, Vec::new());
+    }
+    answers[number] = ids.to_vec();
 }
 
 /// Makes every contender, empty. `radius_mm` is the usual radius of queries, for those that need to

@@ -82,21 +82,31 @@ impl Field {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ask {
     Ball(i128),
+    /// The same, in any order.
+    Batch(i128),
     Nearest(usize),
 }
 
 impl Ask {
     fn work(self) -> Work {
         match self {
-            Self::Ball(radius_mm) => Work::Ball(radius_mm),
+            Self::Ball(radius_mm) | Self::Batch(radius_mm) => Work::Ball(radius_mm),
             Self::Nearest(k) => Work::Nearest(k),
         }
     }
 
-    /// Lets a contender answer the first `count` queries.
-    pub(crate) fn answer(self, contender: &dyn Contender, from: usize, to: usize, sink: &mut Sink) {
+    /// Lets a contender answer the queries `from..to`.
+    pub(crate) fn answer(
+        self,
+        contender: &dyn Contender,
+        centers: &[WorldPosition],
+        from: usize,
+        to: usize,
+        sink: &mut Sink,
+    ) {
         match self {
             Self::Ball(radius_mm) => contender.balls(from..to, radius_mm, sink),
+            Self::Batch(radius_mm) => contender.batch(centers, from..to, radius_mm, sink),
             Self::Nearest(k) => contender.nearest(from..to, k, sink),
         }
     }
@@ -131,7 +141,7 @@ impl Truth {
         let mut hits = Vec::with_capacity(centers.len());
         for query in 0..centers.len() {
             let mut sink = Sink::default();
-            ask.answer(&*ours.contender, query, query + 1, &mut sink);
+            ask.answer(&*ours.contender, centers, query, query + 1, &mut sink);
             hits.push(sink.hits);
         }
         let mut ids = 0;
@@ -140,7 +150,7 @@ impl Truth {
             ids <= KEPT_IDS
         });
         let kept = kept.count().max(4).min(centers.len());
-        let answers = canonical(field, centers, ask, record(ours, ask, kept));
+        let answers = canonical(field, centers, ask, record(ours, centers, ask, kept));
         let sample = (checks / field.entries.len()).clamp(3, 100).min(kept);
         for (center, answer) in centers.iter().zip(&answers).take(sample) {
             if linear(field, center, ask) != *answer {
@@ -162,7 +172,7 @@ impl Truth {
         count: usize,
     ) -> Inexact {
         let count = count.min(self.answers.len());
-        let mut found = canonical(field, centers, ask, record(lane, ask, count));
+        let mut found = canonical(field, centers, ask, record(lane, centers, ask, count));
         // Answers that are missing altogether are wrong too.
         found.resize(count, Vec::new());
         let mut result = Inexact::default();
@@ -179,9 +189,9 @@ impl Truth {
     }
 }
 
-fn record(lane: &Lane, ask: Ask, count: usize) -> Vec<Vec<u32>> {
+fn record(lane: &Lane, centers: &[WorldPosition], ask: Ask, count: usize) -> Vec<Vec<u32>> {
     let mut sink = Sink::recording();
-    ask.answer(&*lane.contender, 0, count, &mut sink);
+    ask.answer(&*lane.contender, centers, 0, count, &mut sink);
     sink.answers()
 }
 
@@ -197,7 +207,7 @@ fn canonical(
         let mut answer: Vec<u128> = ids
             .iter()
             .map(|id| match ask {
-                Ask::Ball(_) => u128::from(*id),
+                Ask::Ball(_) | Ask::Batch(_) => u128::from(*id),
                 Ask::Nearest(_) => square_apart(center, field, *id),
             })
             .collect();
@@ -217,7 +227,7 @@ fn square_apart(center: &WorldPosition, field: &Field, id: u32) -> u128 {
 /// The slow answer: every entity is asked in exact arithmetic.
 fn linear(field: &Field, center: &WorldPosition, ask: Ask) -> Vec<u128> {
     match ask {
-        Ask::Ball(radius_mm) => field
+        Ask::Ball(radius_mm) | Ask::Batch(radius_mm) => field
             .entries
             .iter()
             .filter(|(_, at)| center.is_within(at, radius_mm))
@@ -320,7 +330,7 @@ fn start(
         row.note = Some(reason.to_owned());
         return Start { queries: 0, row };
     }
-    let queries = affordable(contender, ask, centers.len(), effort);
+    let queries = affordable(contender, centers, ask, effort);
     if queries < centers.len() {
         row.sample = Some(format!(
             "{} of {} queries",
@@ -329,7 +339,7 @@ fn start(
         ));
     }
     let inexact = truth.compare(field, lane, centers, ask, queries);
-    let radius = if let Ask::Ball(radius_mm) = ask {
+    let radius = if let Ask::Ball(radius_mm) | Ask::Batch(radius_mm) = ask {
         radius_mm
     } else {
         1
@@ -347,11 +357,17 @@ fn start(
 }
 
 /// Returns how many queries a contender can answer within the time of a repeat.
-fn affordable(contender: &dyn Contender, ask: Ask, most: usize, effort: Effort) -> usize {
+fn affordable(
+    contender: &dyn Contender,
+    centers: &[WorldPosition],
+    ask: Ask,
+    effort: Effort,
+) -> usize {
+    let most = centers.len();
     let mut tried = 4.min(most);
     loop {
         let mut sink = Sink::default();
-        let time = cpu(|| ask.answer(contender, 0, tried, &mut sink)).as_secs_f64();
+        let time = cpu(|| ask.answer(contender, centers, 0, tried, &mut sink)).as_secs_f64();
         if time * 8.0 > effort.seconds || tried == most {
             let rate = tried as f64 / time.max(1e-9);
             let some = ((rate * effort.seconds) as usize).clamp(4.min(most), most);
@@ -388,7 +404,7 @@ pub(crate) fn queries(
             if start.takes_part() {
                 let mut sink = Sink::default();
                 best.note(cpu(|| {
-                    ask.answer(&*lane.contender, 0, start.queries, &mut sink);
+                    ask.answer(&*lane.contender, centers, 0, start.queries, &mut sink);
                 }));
                 start.check(sink.hits, truth.total(start.queries));
             }

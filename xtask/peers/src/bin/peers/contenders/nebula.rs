@@ -67,6 +67,21 @@ impl Contender for Tree {
         }
     }
 
+    fn batch(
+        &self,
+        centers: &[WorldPosition],
+        queries: Range<usize>,
+        radius_mm: i128,
+        sink: &mut Sink,
+    ) {
+        let questions: Vec<_> = centers[queries]
+            .iter()
+            .map(|center| Region::ball(*center, radius_mm))
+            .collect();
+        self.index
+            .query_batch(&questions, |number, ids| sink.take(number, ids));
+    }
+
     fn nearest(&self, queries: Range<usize>, k: usize, sink: &mut Sink) {
         for center in &self.centers[queries] {
             self.index.nearest(center, k, i128::MAX, &mut sink.out);

@@ -40,26 +40,39 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
             &mut small
         };
         let centers = data::centers(&field.entries, QUERIES, 1);
-        let (rows, limit) = queries(field, &centers, ask, Floor::MissAndCopy, effort)?;
-        let mut case = Case {
+        let alone = queries(field, &centers, ask, Floor::MissAndCopy, effort)?;
+        let batch = Ask::Batch(RADIUS_MM);
+        let together = queries(field, &centers, batch, Floor::MissAndCopy, effort)?;
+        let case = |what: &str, (rows, limit)| Case {
             workload: "W1".to_owned(),
-            name: format!("r = 500 m, {} entities", number(n)),
+            name: format!("r = 500 m, {} entities{what}", number(n)),
             per: "query".to_owned(),
             limit: Some(limit),
+            rows,
+            notes: (n > ENTITIES)
+                .then(|| "the best two peers only".to_owned())
+                .into_iter()
+                .collect(),
+            ..Case::default()
+        };
+        let alone = Case {
             goal: Goal {
                 times_peer: Some(goal),
                 ..Goal::default()
             },
-            rows,
-            notes: Vec::new(),
+            ..case("", alone)
         };
-        if n > ENTITIES {
-            case.notes.push("the best two peers only".to_owned());
-        }
+        let mut together = case(", in any order", together);
+        together.notes.push(
+            "all queries are known beforehand: Nebula's by `query_batch`, everyone else's sorted by \
+             `spatial_order` first, which counts"
+                .to_owned(),
+        );
         best_two = vec![contenders::nebula::NAME.to_owned()];
-        let peers = case.peers();
+        let peers = alone.peers();
         best_two.extend(peers.iter().take(2).map(|row| row.contender.clone()));
-        bench.finish(case);
+        bench.finish(alone);
+        bench.finish(together);
     }
     Ok(())
 }

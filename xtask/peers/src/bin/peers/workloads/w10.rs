@@ -1,7 +1,7 @@
 //! W10: batches on two threads against one, by the wall clock.
 
 use anyhow::{Context as _, Result, ensure};
-use nebula_coords::{Region, SpatialIndex, SpatialQuery as _};
+use nebula_coords::{Region, SpatialIndex, SpatialQuery as _, spatial_order};
 use nebula_math::WorldPosition;
 use nebula_peers::clock::{Best, wall};
 use nebula_peers::report::{Case, Role, Row};
@@ -72,15 +72,16 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Answers every query, each thread into a list of its own.
+/// Answers every query, neighbours one after the other, each thread into a list of its own.
 fn ask(pool: &ThreadPool, index: &SpatialIndex<u32>, centers: &[WorldPosition]) -> usize {
-    let chunk = |centers: &[WorldPosition]| {
+    let chunk = |numbers: &[u32]| {
         let mut out = Vec::new();
-        let count = |at: &WorldPosition| {
-            index.collect(&Region::ball(*at, RADIUS_MM), &mut out);
+        let count = |number: &u32| {
+            let at = centers[*number as usize];
+            index.collect(&Region::ball(at, RADIUS_MM), &mut out);
             out.len()
         };
-        centers.iter().map(count).sum::<usize>()
+        numbers.iter().map(count).sum::<usize>()
     };
-    pool.install(|| centers.par_chunks(CHUNK).map(chunk).sum())
+    pool.install(|| spatial_order(centers).par_chunks(CHUNK).map(chunk).sum())
 }

@@ -206,7 +206,7 @@ fn check(field: &mut Field, how: How, effort: crate::measure::Effort) -> Result<
     let row = |lane: &Lane| {
         let contender = &*lane.contender;
         let mut sink = Sink::default();
-        ask.answer(contender, 0, centers.len().min(20), &mut sink);
+        ask.answer(contender, &centers, 0, centers.len().min(20), &mut sink);
         let all = contender.most_removals() >= field.entries.len();
         let wrong = all && sink.hits > 0 && refusal(contender, how).is_none();
         Row {
