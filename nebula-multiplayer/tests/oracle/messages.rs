@@ -41,8 +41,8 @@ pub(crate) struct Channels {
     lines: u32,
     pings: u32,
     steers: u32,
-    /// The first line of the session that stands.
-    session_from: u32,
+    /// What was said before the session that stands: lines, pings and steers.
+    session_from: [u32; 3],
     last_line: u32,
     last_steer: u32,
     heard: HashSet<u32>,
@@ -51,7 +51,7 @@ pub(crate) struct Channels {
 impl Channels {
     /// A session began anew: what was under way is lost.
     pub(crate) fn restart(&mut self) {
-        self.session_from = self.lines;
+        self.session_from = [self.lines, self.pings, self.steers];
     }
 
     /// Lets a server say something, for three values of `what`.
@@ -94,7 +94,8 @@ impl Channels {
     /// Takes an ordered message: each comes once, in order, without a gap within a session.
     fn line(&mut self, number: u32) -> Result<(), String> {
         let next = self.last_line + 1;
-        if number == next || (number > next && next <= self.session_from) {
+        let [from, ..] = self.session_from;
+        if number == next || (number > next && next <= from) {
             self.last_line = number;
             return Ok(());
         }
@@ -124,9 +125,17 @@ impl Channels {
         ))
     }
 
-    /// Returns what should have arrived and did not.
+    /// Returns what should have arrived and did not: every ordered and unordered message of the session
+    /// that stands, and the newest of those of which that alone counts.
     pub(crate) fn missing(&self) -> Option<String> {
-        (self.last_line < self.lines && self.lines > self.session_from)
-            .then(|| format!("ordered message {} is missing", self.last_line + 1))
+        let [lines, pings, steers] = self.session_from;
+        if self.last_line < self.lines && self.lines > lines {
+            return Some(format!("ordered message {} is missing", self.last_line + 1));
+        }
+        if self.last_steer < self.steers && self.steers > steers {
+            return Some(format!("the newest message, {}, is missing", self.steers));
+        }
+        let ping = (pings + 1..=self.pings).find(|ping| !self.heard.contains(ping));
+        ping.map(|ping| format!("unordered message {ping} is missing"))
     }
 }
