@@ -17,7 +17,7 @@ impl Replicator {
         if let Some(viewer) = &mut self.viewers[table_index(*number)] {
             viewer.acked(packet, &self.shared, &mut self.news);
         }
-        self.settle_news();
+        self.settle_freed();
     }
 
     /// Notes that a packet is lost.

@@ -20,6 +20,7 @@ impl Viewer {
     pub(super) fn wait(&mut self, slot: u32) {
         let state = &mut self.slots[table_index(slot)];
         state.phase = Phase::Waiting;
+        state.known = false;
         // A slot that was freed and given out again within a tick is in the list already.
         if !core::mem::replace(&mut state.listed, true) {
             self.waiting.push(slot);

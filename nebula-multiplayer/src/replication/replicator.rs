@@ -20,7 +20,7 @@ use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::Shared;
 use super::subscribers::Subscriber;
-use super::viewer::{News, Viewer};
+use super::viewer::{News, Phase, Viewer};
 use crate::interest::{Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
 
@@ -131,6 +131,7 @@ impl Replicator {
             };
             self.shared.unsubscribe(store, subscriber);
         }
+        self.news.known.retain(|(viewer, _)| *viewer != number);
         self.free.push(number);
         self.shared.shrink();
         self.moved.shrink_to(self.shared.stores.len());
@@ -139,6 +140,7 @@ impl Replicator {
         if self.by_client.is_empty() {
             (self.viewers, self.free) = (Vec::new(), Vec::new());
             self.changed = Vec::new();
+            self.news = News::default();
         }
     }
 
@@ -156,7 +158,7 @@ impl Replicator {
     pub(crate) fn tick(&mut self, world: &mut World, interest: &Interest, tick: Tick) {
         self.shared.tick = tick;
         let another = self.watch(world);
-        self.settle_news();
+        self.settle_known();
         self.take_ids(world);
         if another {
             self.adopt_all(world);
@@ -548,20 +550,37 @@ impl Replicator {
         }
     }
 
-    pub(super) fn settle_news(&mut self) {
-        let mut news = core::mem::take(&mut self.news);
-        for (number, slot) in news.known.drain(..) {
-            self.mark_holders(number, slot);
-            if let Some(viewer) = &mut self.viewers[table_index(number)]
-                && viewer.own == Some(viewer.slots[table_index(slot)].id)
-            {
+    /// Lets references name those that clients have got to know since the last tick.
+    ///
+    /// Not sooner: of two bodies of one tick a client cannot tell which is newer, so a component says the
+    /// same in both.
+    fn settle_known(&mut self) {
+        let mut known = core::mem::take(&mut self.news.known);
+        for (number, slot) in known.drain(..) {
+            let Some(viewer) = &mut self.viewers[table_index(number)] else {
+                continue;
+            };
+            let own = viewer.own;
+            let state = viewer.slot(slot);
+            // It may be on its way anew already.
+            if state.phase != Phase::Live {
+                continue;
+            }
+            state.known = true;
+            if own == Some(state.id) {
                 viewer.own_signal.due = true;
             }
+            self.mark_holders(number, slot);
         }
-        for (number, slot) in news.freed.drain(..) {
+        self.news.known = known;
+    }
+
+    pub(super) fn settle_freed(&mut self) {
+        let mut freed = core::mem::take(&mut self.news.freed);
+        for (number, slot) in freed.drain(..) {
             self.unsubscribe(number, &[slot]);
         }
-        self.news = news;
+        self.news.freed = freed;
     }
 
     fn expire(&mut self, tick: Tick) {

@@ -4,6 +4,7 @@ mod behaviour;
 mod budget;
 mod kept;
 mod slots;
+mod twice;
 mod world;
 
 use bevy_ecs::prelude::*;

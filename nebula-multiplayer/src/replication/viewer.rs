@@ -59,6 +59,8 @@ pub(crate) struct Slot {
     pub(crate) touched: bool,
     /// The client had all of it once since the slot was given out.
     pub(crate) complete: bool,
+    /// The client had all of it when the tick began, so references name it.
+    pub(super) known: bool,
     /// When state of it was last sent.
     pub(crate) last_sent: Option<Tick>,
     /// When the client last got everything anew on request.
@@ -104,6 +106,7 @@ impl Slot {
             since: Tick::default(),
             touched: false,
             complete: false,
+            known: false,
             last_sent: None,
             full_tick: None,
             order: 0,
@@ -350,6 +353,7 @@ impl Viewer {
         let unseen = !state.kept && !state.touched;
         // The client keeps nothing of it, should another world have one of the same id.
         state.complete &= reason != DespawnReason::Destroyed;
+        state.known = false;
         state.dirty = 0;
         state.notice = false;
         state.life = state.life.wrapping_add(1);
@@ -518,7 +522,7 @@ pub(super) fn state_tick(state: &Slot, kind: usize) -> Tick {
 /// What acknowledgements brought about, as (viewer, slot).
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    /// The client has the entity now: references to it can be sent.
+    /// The client has the entity now: references to it can be sent from the next tick on.
     pub(crate) known: Vec<(u32, u32)>,
     /// The slot is free: nobody subscribes with it any more.
     pub(crate) freed: Vec<(u32, u32)>,

@@ -469,9 +469,7 @@ impl Viewer {
             .filter(|id: &NetworkId| self.gate.admits(*id))
             .and_then(|id| self.by_id.get(&id));
         match slot {
-            Some(slot) if self.slots[table_index(*slot)].phase == Phase::Live => {
-                u64::from(*slot) + 1
-            }
+            Some(slot) if self.slots[table_index(*slot)].known => u64::from(*slot) + 1,
             _ => 0,
         }
     }
