@@ -186,4 +186,27 @@ mod tests {
         kept_items_follow_in_order(|i| [u32::from(i); 3]);
         kept_items_follow_in_order(|_| ());
     }
+
+    /// The instructions are written out, so no sanitizer looks at them: what lies behind the room they ask for is
+    /// looked at here.
+    #[test]
+    fn nothing_is_written_behind_the_room() {
+        const BEHIND: u32 = 0xdead_beef;
+        let items: Vec<u32> = (0..64).collect();
+        let mut state = 5;
+        for count in 0..=64_usize {
+            let used = u64::MAX.unbounded_shr(64 - u32::try_from(count).expect("small"));
+            for bits in [u64::MAX, word(&mut state), 1, 1 << 63] {
+                let mut list = Vec::with_capacity(256);
+                for place in list.spare_capacity_mut() {
+                    place.write(BEHIND);
+                }
+                append_kept(&mut list, &items[..count], bits & used);
+                // SAFETY: every place was written above, and those behind the list are behind its room of 64.
+                let behind =
+                    unsafe { core::slice::from_raw_parts(list.as_ptr().add(64), 256 - 64) };
+                assert!(behind.iter().all(|word| *word == BEHIND), "{count} items");
+            }
+        }
+    }
 }
