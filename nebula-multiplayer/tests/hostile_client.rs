@@ -8,8 +8,8 @@ use bevy_ecs::prelude::*;
 use common::{Chat, Hit, MAX, Steer, protocol};
 use nebula_multiplayer::client::ClientEvent;
 use nebula_multiplayer::message::{ServerFrame, Welcome};
-use nebula_multiplayer::session::{Acks, Header, SmallMessage};
-use nebula_multiplayer::wire::DecodeError;
+use nebula_multiplayer::session::{Acks, Header, Side, SmallMessage};
+use nebula_multiplayer::wire::{DecodeError, Reader};
 use nebula_multiplayer::{Client, ClientSettings, Disconnect};
 use proptest::prelude::*;
 
@@ -405,5 +405,29 @@ proptest! {
             client.transmit_stream(1_000, &mut out);
             client.server_time(now);
         }
+    }
+}
+
+#[test]
+fn hostile_46_slots_that_are_missing_are_asked_for_within_the_room() {
+    // A hundred entities that came back and of which this client should know: slots of three bytes.
+    let mut body = vec![0];
+    for slot in 65_000..65_100_u128 {
+        let further = if slot == 65_000 { slot } else { 1 };
+        put_wide(&mut body, further << 2 | 3);
+        body.extend([0, 2, 1, 0, 0]);
+    }
+    let header = Header {
+        body: true,
+        ..Header::default()
+    };
+    for room in [48, 60, 100, MAX] {
+        let mut client = live();
+        client.receive(&datagram(1, header, &body), NOW).unwrap();
+        let mut bytes = Vec::new();
+        assert!(client.transmit(room, &mut bytes));
+        assert!(bytes.len() <= room, "{} bytes in {room}", bytes.len());
+        let read = Header::decode(&mut Reader::new(&bytes), Side::Client).unwrap();
+        assert_eq!(read.requests, room > 48);
     }
 }

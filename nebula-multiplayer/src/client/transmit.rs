@@ -7,6 +7,9 @@ use crate::session::{Header, MAX_REQUESTS};
 /// How long an answer is awaited before full state is asked for again.
 const ASK_AGAIN: core::time::Duration = core::time::Duration::from_millis(200);
 
+/// The most bytes that the number of a slot takes.
+const SLOT_BYTES: usize = 3;
+
 impl Client {
     /// Appends one datagram of at most `max` bytes; returns whether there was one. Call until
     /// `false`, once or more per frame: acknowledgements go this way.
@@ -18,7 +21,7 @@ impl Client {
         // The server bears no more in a second, so a datagram can have no more.
         let most = usize::try_from(limits.bytes_in_per_second).unwrap_or(usize::MAX);
         let room = max.min(limits.datagram_bytes).min(most);
-        let requests = self.requests();
+        let requests = self.requests(room);
         let asks = requests.is_some();
         if room < MAX_HEADER || !(asks || self.session.wants_to_send(self.now)) {
             return false;
@@ -57,13 +60,15 @@ impl Client {
         true
     }
 
-    /// Returns the slots whose full state is to be asked for now, if any.
-    fn requests(&self) -> Option<Vec<u32>> {
+    /// Returns the slots whose full state is to be asked for now, if any: as many as fit behind a header.
+    fn requests(&self, room: usize) -> Option<Vec<u32>> {
         let waited = |last| self.now.saturating_sub(last) >= ASK_AGAIN;
         if !self.asked.is_none_or(waited) {
             return None;
         }
-        let slots: Vec<u32> = self.mirror.needs_full().take(MAX_REQUESTS).collect();
+        let fit = room.saturating_sub(MAX_HEADER).checked_div(SLOT_BYTES);
+        let most = fit.unwrap_or(0).min(MAX_REQUESTS);
+        let slots: Vec<u32> = self.mirror.needs_full().take(most).collect();
         (!slots.is_empty()).then_some(slots)
     }
 
