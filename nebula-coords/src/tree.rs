@@ -53,6 +53,11 @@ use table::{Paged, Spot};
 /// than three times as dear as them; see decision 0010.
 const LEAF_LIMIT: usize = 384;
 
+/// The same where the cube is at most 2^`CROWDED_LEVEL` mm wide, which is some 65 m: most queries in a crowd take such a
+/// leaf whole.
+const CROWDED_LIMIT: usize = 768;
+const CROWDED_LEVEL: u8 = 16;
+
 /// The same where the cube is too large for an exact frame. Its points are far apart, so most queries want few.
 const WIDE_LIMIT: usize = 256;
 

@@ -9,7 +9,7 @@ mod common;
 use common::entity::Entity;
 use common::source::{Seeded, Source};
 use nebula_coords::{LinearIndex, SpatialIndex, SpatialQuery};
-use nebula_math::WorldPosition;
+use nebula_math::{Aabb128, WorldPosition};
 
 /// Returns points in a few crowds, some of them astride a sector edge or the middle of the universe.
 fn crowd(source: &mut Seeded, count: u32) -> Vec<(u32, WorldPosition)> {
@@ -267,6 +267,26 @@ fn apart(count: u32, spot: WorldPosition) -> Vec<(u32, WorldPosition)> {
 /// A leaf of a small cube holds at most so many, unless they stand on one spot.
 const LEAF_LIMIT: usize = 384;
 
+/// The same where the cube is at most 2^16 mm wide.
+const CROWDED_LIMIT: usize = 768;
+
+/// Returns the leaf that holds most beyond its limit.
+fn overfull(index: &SpatialIndex<u32>) -> Option<(Aabb128, usize)> {
+    let limit = |region: &Aabb128| {
+        let side = region.max().x.abs_diff(region.min().x);
+        // Points stray out of their cube by up to a 64th of its side.
+        if side < (1 << 16) + (1 << 11) {
+            CROWDED_LIMIT
+        } else {
+            LEAF_LIMIT
+        }
+    };
+    let over = index
+        .occupied_regions()
+        .filter(|(region, count)| *count > limit(region));
+    over.max_by_key(|(_, count)| *count)
+}
+
 /// Returns the points of the fullest leaf.
 fn fullest(index: &SpatialIndex<u32>) -> usize {
     let sizes = index.occupied_regions().map(|(_, count)| count);
@@ -310,7 +330,7 @@ fn a_crowd_that_walks_apart_is_split() {
         }
         for index in [&one_by_one, &in_a_batch] {
             index.validate().expect("valid");
-            assert!(fullest(index) <= LEAF_LIMIT, "{index:?}");
+            assert_eq!(overfull(index), None);
             let mut now: Vec<_> = index.iter().collect();
             now.sort_unstable();
             assert_eq!(now, after);
@@ -328,14 +348,14 @@ fn strangers_do_not_stay_in_the_leaf_of_a_crowd() {
         index.insert(5_000 + id, at);
     }
     index.validate().expect("valid");
-    let mut sizes: Vec<_> = index.occupied_regions().map(|(_, count)| count).collect();
-    sizes.sort_unstable();
-    let (crowd, strangers) = sizes.split_last().expect("leaves");
-    assert_eq!(*crowd, 5_000);
-    assert!(
-        strangers.iter().all(|count| *count <= LEAF_LIMIT),
-        "{sizes:?}"
-    );
+    let crowded = |region: &Aabb128| region.contains(&WorldPosition::ORIGIN);
+    let (crowd, count) = overfull(&index).expect("those on one spot are one leaf");
+    assert!(crowded(&crowd), "{crowd:?}");
+    assert_eq!(count, 5_000);
+    let full = index
+        .occupied_regions()
+        .filter(|(_, count)| *count > CROWDED_LIMIT);
+    assert_eq!(full.count(), 1);
     // Who leaves and comes back finds the crowd as it was.
     for id in 0..4_990 {
         index.remove(id);
@@ -345,7 +365,26 @@ fn strangers_do_not_stay_in_the_leaf_of_a_crowd() {
         index.insert(id, at);
     }
     index.validate().expect("valid");
-    assert!(fullest(&index) <= LEAF_LIMIT);
+    assert_eq!(overfull(&index), None);
+}
+
+#[test]
+fn leaves_of_a_dense_crowd_are_larger() {
+    // 512 to a cube of 2^16 mm, and to each eighth of one that is twice as wide.
+    let at = |id: u32| {
+        let step = |n: u32| i128::from(n % 16) * (1 << 13);
+        WorldPosition::new(step(id), step(id / 16), step(id / 256))
+    };
+    let points: Vec<_> = (0..4_096).map(|id| (id, at(id))).collect();
+    let mut one_by_one = SpatialIndex::new();
+    for (id, at) in &points {
+        one_by_one.insert(*id, *at);
+    }
+    for index in [one_by_one, SpatialIndex::from_points(&points)] {
+        index.validate().expect("valid");
+        let mut sizes = index.occupied_regions().map(|(_, count)| count);
+        assert!(sizes.all(|count| count == 512), "{index:?}");
+    }
 }
 
 #[test]

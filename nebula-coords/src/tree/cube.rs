@@ -3,7 +3,7 @@
 use nebula_math::{Aabb128, WorldPosition};
 
 use super::frame::OFFSET_BITS;
-use super::{LEAF_LIMIT, WIDE_LIMIT};
+use super::{CROWDED_LEVEL, CROWDED_LIMIT, LEAF_LIMIT, WIDE_LIMIT};
 
 /// A position with each axis shifted into `0..2^128`, so that unsigned order is the order in space.
 pub(super) type Key = [u128; 3];
@@ -114,7 +114,9 @@ impl Cube {
     /// Returns how many points a leaf of this cube takes before it splits.
     #[inline]
     pub(super) const fn leaf_limit(&self) -> usize {
-        if self.level <= OFFSET_BITS {
+        if self.level <= CROWDED_LEVEL {
+            CROWDED_LIMIT
+        } else if self.level <= OFFSET_BITS {
             LEAF_LIMIT
         } else {
             WIDE_LIMIT

@@ -1,10 +1,10 @@
 //! Leaves: up to a few hundred points in one cube.
 
+use super::WIDE_LIMIT;
 use super::cube::{Cube, Key, level_of_difference};
 use super::frame::{Frame, OFFSET_BITS};
 use super::node::Place;
 use super::simd;
-use super::{LEAF_LIMIT, WIDE_LIMIT};
 
 /// Points of a block; the width of the widest vector register we use.
 pub(super) const LANES: usize = 8;
@@ -277,7 +277,7 @@ impl<I: Copy> Leaf<I> {
     pub(super) fn try_move(&mut self, slot: usize, key: Key) -> Moved {
         // Nearly every move ends here: the frame is exact, so the lowest bits are all it takes.
         if self.cube.level <= OFFSET_BITS
-            && (self.restless || self.len() <= LEAF_LIMIT)
+            && (self.restless || !self.is_crowd())
             && self.cube.contains_small(&key)
             && !self.is_waiting(slot)
         {
