@@ -10,6 +10,7 @@ mod quic_common;
 
 use core::net::SocketAddr;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -23,7 +24,7 @@ use nebula_multiplayer::replication::Replicate;
 use nebula_multiplayer::transport::quic::{
     self, QuicClientSettings, QuicSettings, Stop, Trust, Turn,
 };
-use nebula_multiplayer::{ClientEvent, Server, ServerEvent, ServerSettings};
+use nebula_multiplayer::{ClientEvent, ClientId, Server, ServerEvent, ServerSettings};
 
 use quic_common::{Guest, Health, PATIENCE, protocol};
 
@@ -60,31 +61,35 @@ fn server_process() {
         let health = if n < STILL { n } else { CHANGING };
         world.spawn((Replicate, at, Health(health)));
     }
-    let report = quic::run(net, server, world, &stop, game);
+    let mut players = BTreeMap::new();
+    let report = quic::run(net, server, world, &stop, |turn| game(turn, &mut players));
     drop(files);
     println!("ended after {} ticks", report.ticks);
 }
 
-fn game(turn: Turn<'_>) {
+/// Changes what changes, and gives everyone who comes a player until they are gone.
+fn game(turn: Turn<'_>, players: &mut BTreeMap<ClientId, Entity>) {
     let mut things = turn.world.query::<&mut Health>();
     for mut health in things.iter_mut(turn.world) {
         if health.0 >= CHANGING {
             health.0 = CHANGING + u16::try_from(turn.tick % 1_000).unwrap();
         }
     }
-    let events: Vec<ServerEvent> = turn.server.events().collect();
-    for event in events {
-        if let ServerEvent::Connected { client, .. } = event {
-            let at = WorldPosition::new(-1, 0, 0);
-            let player = turn.world.spawn((Replicate, at, Health(PLAYER))).id();
-            if let Some(old) = turn.server.player(client) {
-                turn.world.despawn(old);
+    for event in turn.server.events() {
+        match event {
+            ServerEvent::Connected { client, .. } => {
+                let player = *players.entry(client).or_insert_with(|| {
+                    let at = WorldPosition::new(-1, 0, 0);
+                    turn.world.spawn((Replicate, at, Health(PLAYER))).id()
+                });
+                turn.server.set_player(client, Some(player));
             }
-            turn.server.set_player(client, Some(player));
-        } else if let ServerEvent::Disconnected { client, .. } = event
-            && let Some(old) = turn.server.player(client)
-        {
-            turn.world.despawn(old);
+            ServerEvent::Disconnected { client, .. } => {
+                if let Some(player) = players.remove(&client) {
+                    turn.world.despawn(player);
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -249,7 +254,14 @@ fn hostile_44_a_server_without_a_file_left() {
     all.push(&mut witness);
     until(&mut all, "all are in", |guest| guest.client.is_connected());
     are_told(&mut [&mut witness]);
+    for guest in &mut crowd {
+        guest.link.leave(&mut guest.client);
+    }
     drop(crowd);
+    until(&mut [&mut witness], "the others are gone", |guest| {
+        let healths = guest.healths();
+        healths.iter().filter(|health| **health == PLAYER).count() == 1
+    });
     let (used, start) = (process.cpu(), Instant::now());
     while start.elapsed() < Duration::from_secs(1) {
         witness.step();
