@@ -161,6 +161,25 @@ fn clients_see_the_same_after_the_server_was_killed_and_restarted() {
 }
 
 #[test]
+fn a_client_that_was_killed_and_restarted_joins_anew() {
+    let expected = creatures_in_sight() + 1;
+    let (mut server, address) = Demo::server("127.0.0.1:0", "--still");
+    let mut clients = [1, 2].map(|account| Demo::client(&address, account));
+    all_see(&mut clients, expected);
+    server.wait_for("player 2 came; ");
+
+    clients[1].kill();
+    clients[1] = Demo::client(&address, 2);
+    all_see(&mut clients[1..], expected);
+    // It has the player that it had, so that there are no three, and the other client saw nobody go.
+    let line = server.wait_for("player 2 came; ");
+    assert_eq!(line, "player 2 came; 2 in all");
+    assert_eq!(clients[0].settled_count(), Some(expected));
+    let gone = clients[0].heard.iter().find(|line| line.starts_with("- "));
+    assert_eq!(gone, None);
+}
+
+#[test]
 fn creatures_come_and_go_while_they_walk() {
     let (mut server, address) = Demo::server("127.0.0.1:0", "");
     let mut client = Demo::client(&address, 7);
