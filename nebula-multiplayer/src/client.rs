@@ -110,7 +110,10 @@ pub struct Client {
     lost_events: u64,
     datagrams: Bucket,
     bytes: Bucket,
+    /// How many messages may be taken for sending.
     messages: Bucket,
+    /// How many may go out: what was taken while the link was gone would be too much at once.
+    pace: Bucket,
     echo: Option<u32>,
     /// When full state was last asked for.
     asked: Option<Duration>,
@@ -152,6 +155,11 @@ impl Client {
                 Duration::ZERO,
             ),
             messages: Bucket::new(
+                limits.messages_per_second,
+                limits.messages_per_second,
+                Duration::ZERO,
+            ),
+            pace: Bucket::new(
                 limits.messages_per_second,
                 limits.messages_per_second,
                 Duration::ZERO,

@@ -133,6 +133,15 @@ pub(crate) struct Draft {
     acks: bool,
 }
 
+impl Draft {
+    /// Returns how many messages of which each counts it carries.
+    pub(crate) fn unordered(&self) -> u64 {
+        let unordered = |item: &&Item| matches!(item, Item::Unordered(_));
+        let count = self.items.iter().filter(unordered).count();
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+}
+
 impl Session {
     pub(crate) fn new(
         limits: &Limits,
@@ -358,12 +367,14 @@ impl Session {
             .is_none_or(|last| now.saturating_sub(last) >= self.keep_alive)
     }
 
-    /// Begins a datagram: the header and as many messages as fit into `room` bytes.
+    /// Begins a datagram: the header and as many messages as fit into `room` bytes, at most `unordered`
+    /// of those of which each counts.
     pub(crate) fn begin(
         &mut self,
         mut header: Header,
         requests: Option<&[u32]>,
         room: usize,
+        unordered: u64,
         now: Duration,
         out: &mut Vec<u8>,
     ) -> Draft {
@@ -392,7 +403,8 @@ impl Session {
         }
         let used = out.len().saturating_sub(draft.start);
         let mut writer = small::Writer::new(out, room.saturating_sub(used));
-        self.unordered_out.write(&mut writer, &mut draft.items);
+        self.unordered_out
+            .write(unordered, &mut writer, &mut draft.items);
         self.latest_out.write(&mut writer, &mut draft.items);
         draft.is_cramped = writer.is_cramped();
         if writer.finish() {

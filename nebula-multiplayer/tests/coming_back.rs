@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use nebula_multiplayer::protocol::Protocol;
+use nebula_multiplayer::protocol::{Channel, Protocol};
 use nebula_multiplayer::server::ServerSettings;
 use nebula_multiplayer::session::InputVerdict;
 use nebula_multiplayer::testing::{TestNet, TestPair};
@@ -57,4 +57,40 @@ fn the_clients_clock_does_not_go_back_over_a_slower_link() {
     (0..100).for_each(|_| look(&mut net));
     assert_eq!(net.server.totals().resumed, 1);
     assert!(net.client(number).client.is_connected());
+}
+
+#[test]
+fn all_that_was_said_in_a_long_time_away_arrives() {
+    let protocol = Protocol::new("game", 1)
+        .message::<u32>("line", 1, Channel::Ordered)
+        .message::<i32>("ping", 1, Channel::Unordered);
+    let mut pair = TestPair::new(&protocol);
+    pair.run_ms(200);
+    pair.cut(0);
+    let (mut lines, mut pings) = (0, 0);
+    // Twenty seconds of a hundred messages a second, which is less than the server takes.
+    for _ in 0..400 {
+        for _ in 0..5 {
+            if pings < 250 {
+                pair.the_client().send(&pings).expect("room");
+                pings += 1;
+            } else {
+                pair.the_client().send(&lines).expect("room");
+                lines += 1;
+            }
+        }
+        pair.step();
+    }
+    pair.reconnect(0);
+    let (mut heard, mut pinged) = (Vec::new(), Vec::new());
+    for _ in 0..600 {
+        pair.step();
+        heard.extend(pair.server.messages::<u32>().map(|(_, line)| line));
+        pinged.extend(pair.server.messages::<i32>().map(|(_, ping)| ping));
+    }
+    assert_eq!(pair.server.totals().resumed, 1);
+    assert_eq!(pair.server.totals().dropped_messages, 0);
+    assert!(heard.into_iter().eq(0..lines));
+    pinged.sort_unstable();
+    assert!(pinged.into_iter().eq(0..pings));
 }

@@ -41,13 +41,17 @@ impl Client {
             view_hash,
             ..Header::default()
         };
+        self.pace.refill(self.now);
+        let most = self.pace.available();
         let draft = self
             .session
-            .begin(header, requests.as_deref(), room, self.now, out);
+            .begin(header, requests.as_deref(), room, most, self.now, out);
+        let messages = draft.unordered();
         if !self.session.end(draft, false, due || asks, self.now, out) {
             return false;
         }
         self.datagrams.take(1);
+        self.pace.take(messages);
         self.pay(out.len().saturating_sub(start));
         if due {
             self.hashed = Some(self.now);
@@ -79,7 +83,10 @@ impl Client {
             return false;
         }
         self.bytes.refill(self.now);
-        let len = self.session.ordered.write(max.min(self.affordable()), out);
+        self.pace.refill(self.now);
+        let (max, most) = (max.min(self.affordable()), self.pace.available());
+        let (len, messages) = self.session.ordered.write(max, most, out);
+        self.pace.take(messages);
         self.pay(len);
         len > 0
     }

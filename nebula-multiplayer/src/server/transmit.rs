@@ -109,7 +109,7 @@ impl Server {
             .saturating_sub(overhead)
             .min(max)
             .min(limits.datagram_bytes);
-        let len = peer.session.ordered.write(room, out);
+        let (len, _) = peer.session.ordered.write(room, u64::MAX, out);
         if len == 0 {
             return false;
         }
@@ -179,7 +179,9 @@ fn datagram(
         tick: Some(env.tick.get()),
         ..Header::default()
     };
-    let draft = peer.session.begin(header, None, room, env.now, out);
+    let draft = peer
+        .session
+        .begin(header, None, room, u64::MAX, env.now, out);
     let used = out.len().saturating_sub(start);
     let left = room.saturating_sub(used);
     // What the budget allows may be less than a message that waits. State takes whatever it is given, so

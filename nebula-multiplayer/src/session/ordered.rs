@@ -87,12 +87,17 @@ impl Ordered {
         self.at < self.pending.len() || (self.open && self.written < self.frames.len())
     }
 
-    /// Appends up to `max` bytes of the stream; returns how many.
-    pub(crate) fn write(&mut self, max: usize, out: &mut Vec<u8>) -> usize {
+    /// Appends up to `max` bytes of the stream, in which at most `messages` begin; returns how many bytes,
+    /// and how many messages began.
+    pub(crate) fn write(&mut self, max: usize, messages: u64, out: &mut Vec<u8>) -> (usize, u64) {
         let start = out.len();
-        let mut room = max;
+        let (mut room, mut begun) = (max, 0_u64);
         while room > 0 && self.has_output() {
             if self.at >= self.pending.len() {
+                if begun >= messages {
+                    break;
+                }
+                begun = begun.saturating_add(1);
                 self.pending.clear();
                 self.at = 0;
                 if let Some(frame) = self.frames.get(self.written) {
@@ -110,7 +115,7 @@ impl Ordered {
             self.pending = Vec::new();
             self.at = 0;
         }
-        out.len().saturating_sub(start)
+        (out.len().saturating_sub(start), begun)
     }
 
     /// Takes the peer's count of messages that arrived there; more than were written are not believed.

@@ -59,8 +59,10 @@ impl UnorderedOut {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, writer: &mut Writer<'_>, items: &mut Vec<Item>) {
-        if self.unsent == 0 {
+    /// Writes what was not sent yet or was lost, at most so many.
+    pub(super) fn write(&mut self, most: u64, writer: &mut Writer<'_>, items: &mut Vec<Item>) {
+        let mut left = most.min(u64::try_from(self.unsent).unwrap_or(u64::MAX));
+        if left == 0 {
             return;
         }
         for (number, slot) in (self.first..).zip(&mut self.waiting) {
@@ -77,6 +79,10 @@ impl UnorderedOut {
                 waiting.under_way = true;
                 self.unsent = self.unsent.saturating_sub(1);
                 items.push(Item::Unordered(number));
+                left = left.saturating_sub(1);
+                if left == 0 {
+                    break;
+                }
             }
         }
     }
