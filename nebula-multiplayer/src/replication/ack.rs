@@ -28,6 +28,39 @@ impl Replicator {
         }
     }
 
+    /// Lets references name those that clients have got to know since the last tick.
+    ///
+    /// Not sooner: of two bodies of one tick a client cannot tell which is newer, so a component says the
+    /// same in both.
+    pub(super) fn settle_known(&mut self) {
+        let mut known = core::mem::take(&mut self.news.known);
+        for (number, slot) in known.drain(..) {
+            let Some(viewer) = &mut self.viewers[table_index(number)] else {
+                continue;
+            };
+            let own = viewer.own;
+            let state = viewer.slot(slot);
+            // It may be on its way anew already.
+            if state.phase != Phase::Live {
+                continue;
+            }
+            state.known = true;
+            if own == Some(state.id) {
+                viewer.own_signal.due = true;
+            }
+            self.mark_holders(number, slot);
+        }
+        self.news.known = known;
+    }
+
+    fn settle_freed(&mut self) {
+        let mut freed = core::mem::take(&mut self.news.freed);
+        for (number, slot) in freed.drain(..) {
+            self.unsubscribe(number, &[slot]);
+        }
+        self.news.freed = freed;
+    }
+
     /// Returns whether an entity is on its way in or out, so that the client may count another of its
     /// lives than the acknowledgements prove.
     pub(crate) fn is_in_transit(&self, client: ClientId) -> bool {

@@ -20,7 +20,7 @@ use super::settings::ReplicationSettings;
 use super::stats::ReplicationStats;
 use super::store::Shared;
 use super::subscribers::Subscriber;
-use super::viewer::{News, Phase, Viewer};
+use super::viewer::{News, Viewer};
 use crate::interest::{Interest, OwnedBy};
 use crate::{ClientId, NetworkId, Tick};
 
@@ -550,39 +550,6 @@ impl Replicator {
         }
     }
 
-    /// Lets references name those that clients have got to know since the last tick.
-    ///
-    /// Not sooner: of two bodies of one tick a client cannot tell which is newer, so a component says the
-    /// same in both.
-    fn settle_known(&mut self) {
-        let mut known = core::mem::take(&mut self.news.known);
-        for (number, slot) in known.drain(..) {
-            let Some(viewer) = &mut self.viewers[table_index(number)] else {
-                continue;
-            };
-            let own = viewer.own;
-            let state = viewer.slot(slot);
-            // It may be on its way anew already.
-            if state.phase != Phase::Live {
-                continue;
-            }
-            state.known = true;
-            if own == Some(state.id) {
-                viewer.own_signal.due = true;
-            }
-            self.mark_holders(number, slot);
-        }
-        self.news.known = known;
-    }
-
-    pub(super) fn settle_freed(&mut self) {
-        let mut freed = core::mem::take(&mut self.news.freed);
-        for (number, slot) in freed.drain(..) {
-            self.unsubscribe(number, &[slot]);
-        }
-        self.news.freed = freed;
-    }
-
     fn expire(&mut self, tick: Tick) {
         let mut freed = Vec::new();
         for number in 0..u32::try_from(self.viewers.len()).unwrap_or(0) {
@@ -596,7 +563,7 @@ impl Replicator {
         }
     }
 
-    fn unsubscribe(&mut self, number: u32, slots: &[u32]) {
+    pub(super) fn unsubscribe(&mut self, number: u32, slots: &[u32]) {
         for &slot in slots {
             let Some(viewer) = &self.viewers[table_index(number)] else {
                 return;
