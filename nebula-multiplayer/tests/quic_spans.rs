@@ -1,4 +1,4 @@
-//! What is logged about a connection is logged under a span of its own.
+//! What is logged about a connection is logged under a span of its own, and the open mode says what it is.
 
 mod log_common;
 mod quic_common;
@@ -21,6 +21,12 @@ fn each_connection_has_a_span_with_its_number_and_its_client() {
     let recorder = Recorder::default();
     tracing::subscriber::set_global_default(recorder.clone()).unwrap();
     let mut host = Host::new();
+    let open = "open login: everyone is believed to be who they say they are; for development only";
+    assert_eq!(
+        recorder.log().lines(open).count(),
+        1,
+        "the open mode says so"
+    );
     let (mut one, mut two) = (Guest::new(&host, 41), Guest::new(&host, 42));
     join(&mut host, &mut [&mut one, &mut two]);
     let mut seen = connections(&recorder.log());
