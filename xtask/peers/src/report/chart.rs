@@ -191,6 +191,7 @@ fn bars(list: &[Bar]) -> (u32, u32, String) {
     for (i, bar) in (0_u32..).zip(list) {
         let top = 42 + i * 22;
         let (from, to) = (x.at(1.0), x.at(bar.value));
+        let goal = bar.goal.map(|goal| x.at(goal));
         let met = bar.goal.is_none_or(|goal| bar.value >= goal);
         let _ = writeln!(
             out,
@@ -202,12 +203,11 @@ fn bars(list: &[Bar]) -> (u32, u32, String) {
             from.min(to),
             (to - from).abs().max(1.0),
             if met { GOOD } else { BAD },
-            from.max(to) + 6.0,
+            from.max(to).max(goal.unwrap_or(from)) + 6.0, // Right of the mark too.
             top + 12,
             bar.value
         );
-        if let Some(goal) = bar.goal {
-            let at = x.at(goal);
+        if let Some(at) = goal {
             let _ = writeln!(
                 out,
                 "<path d=\"M{at:.1} {}V{}\" stroke=\"#24292f\" stroke-width=\"2\"/>",
@@ -275,5 +275,17 @@ mod tests {
             kind: Kind::Bars(vec![bar(4.0, 3.0), bar(0.5, 1.0)]),
         });
         assert!(bars.contains(GOOD) && bars.contains(BAD));
+        let behind = |text: &str, after: &str| {
+            let number = text.split(after).nth(1)?.split(['\"', ' ']).next()?;
+            number.parse::<f64>().ok()
+        };
+        let missed = svg(&Chart {
+            file: "c.svg".to_owned(),
+            title: "bars".to_owned(),
+            kind: Kind::Bars(vec![bar(2.0, 3.0)]),
+        });
+        let row = missed.split("<rect").nth(2).expect("a bar");
+        let (label, mark) = (behind(row, "<text x=\""), behind(row, "<path d=\"M"));
+        assert!(label > mark, "the figure stands right of the mark: {row}");
     }
 }
