@@ -30,7 +30,7 @@ type Key = [u128; 3];
 /// the numbers where positions share a cell. It is a function of the positions alone.
 ///
 /// # Panics
-/// If there are more than 2^32 positions.
+/// If there are 2^32 positions or more.
 ///
 /// # Examples
 /// ```
@@ -44,7 +44,7 @@ type Key = [u128; 3];
 /// ```
 #[must_use]
 pub fn spatial_order(positions: &[WorldPosition]) -> Vec<u32> {
-    let count = u32::try_from(positions.len()).expect("at most 2^32 positions");
+    let count = u32::try_from(positions.len()).expect("fewer than 2^32 positions");
     let mut order: Vec<u32> = (0..count).collect();
     let mut sorter = Sorter {
         positions,

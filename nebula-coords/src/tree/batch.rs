@@ -9,7 +9,7 @@ impl<I: DenseId> SpatialIndex<I> {
     ///
     /// Each answer is that of [`collect`](crate::SpatialQuery::collect), in the same order of ids. Neighbouring questions
     /// follow each other ([`spatial_order`]), so they find leaves still warm; which comes first is a
-    /// function of the questions alone. It allocates some 30 bytes for each question.
+    /// function of the questions alone. It allocates some 80 bytes for each question.
     ///
     /// ```
     /// use nebula_coords::{Region, SpatialIndex};
@@ -24,7 +24,7 @@ impl<I: DenseId> SpatialIndex<I> {
     /// ```
     ///
     /// # Panics
-    /// If there are more than 2^32 questions.
+    /// If there are 2^32 questions or more.
     pub fn query_batch(&self, questions: &[Region], mut f: impl FnMut(usize, &[I])) {
         let places: Vec<_> = questions.iter().map(Region::place).collect();
         let mut ids = Vec::new();
