@@ -8,6 +8,7 @@
 use nebula_math::WorldPosition;
 
 use crate::radix::{index_bits, radix_sort};
+use crate::tree::{Key, key_of};
 
 /// So many axes share a word, and the number of the position takes the rest.
 const AXES: u32 = 3;
@@ -17,8 +18,6 @@ const AXIS_BITS: u32 = 21;
 
 /// So many positions in one cell are left as they stand.
 const CELL: usize = 32;
-
-type Key = [u128; 3];
 
 /// Returns the numbers of some positions in an order in which neighbours follow each other.
 ///
@@ -125,12 +124,6 @@ impl Sorter<'_> {
         }
         full
     }
-}
-
-/// Returns coordinates in unsigned order.
-#[inline]
-fn key_of(at: &WorldPosition) -> Key {
-    at.to_array().map(|v| v.cast_unsigned() ^ 1 << 127)
 }
 
 /// Moves bit `i` of the lowest 21 to bit `3 * i`.

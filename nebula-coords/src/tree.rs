@@ -40,10 +40,12 @@ use nebula_math::{Aabb128, WorldPosition};
 pub use changes::{Changes, Mark};
 pub use report::{BatchReport, MemoryReport};
 
+pub(crate) use cube::{Key, key_of};
+
 use crate::{DenseId, Region, SpatialQuery};
 use arena::Arena;
 use changes::ChangeLog;
-use cube::{key_of, position_of};
+use cube::position_of;
 use leaf::Leaf;
 use node::{Link, Node};
 use table::{Paged, Spot};

@@ -6,7 +6,7 @@ use super::frame::OFFSET_BITS;
 use super::{CROWDED_LEVEL, CROWDED_LIMIT, LEAF_LIMIT, WIDE_LIMIT};
 
 /// A position with each axis shifted into `0..2^128`, so that unsigned order is the order in space.
-pub(super) type Key = [u128; 3];
+pub(crate) type Key = [u128; 3];
 
 const SIGN: u128 = 1 << 127;
 
@@ -15,7 +15,7 @@ const SIGN: u128 = 1 << 127;
 const SLACK_BITS: u32 = 6;
 
 #[inline]
-pub(super) fn key_of(p: &WorldPosition) -> Key {
+pub(crate) fn key_of(p: &WorldPosition) -> Key {
     [p.x, p.y, p.z].map(|v| v.cast_unsigned() ^ SIGN)
 }
 
