@@ -194,7 +194,7 @@ mod tests {
                 };
                 let mut expected: Vec<u32> = (0..count).collect();
                 expected.sort_by(|a, b| on_the_curve(&key(a), &key(b)).then(a.cmp(b)));
-                // With more than 21 numbers a word has room for fewer bits of each axis.
+                // With more than two numbers a word has no room for 21 bits of each axis.
                 if count > 2 && bits <= 12 {
                     assert_eq!(spatial_order(&places), expected, "{bits} bits, {count}");
                 }
